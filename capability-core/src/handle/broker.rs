@@ -1,0 +1,112 @@
+//! The one door behind every handle.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DeviceReadings, HandleKind};
+use crate::contract::CapabilityName;
+use crate::future::BoxFuture;
+use crate::session::SessionIdentity;
+use crate::time::Timestamp;
+
+/// For whom a request is made: minted by the executor for one invocation, never by a capability.
+#[derive(Debug, Clone)]
+pub struct Lease {
+    pub(crate) capability: CapabilityName,
+    pub(crate) version: core::num::NonZeroU32,
+    pub(crate) identity: SessionIdentity,
+}
+
+impl Lease {
+    /// The capability that was lent the handle.
+    #[must_use]
+    pub fn capability(&self) -> CapabilityName {
+        self.capability
+    }
+
+    /// Its version.
+    #[must_use]
+    pub fn version(&self) -> core::num::NonZeroU32 {
+        self.version
+    }
+
+    /// Who asked.
+    #[must_use]
+    pub fn identity(&self) -> &SessionIdentity {
+        &self.identity
+    }
+}
+
+/// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BrokerRequest {
+    /// The wall clock.
+    Now,
+    /// Readings of this machine.
+    Device,
+    /// Append one entry to the subject's journal.
+    Append {
+        /// The entry, untrusted text.
+        text: String,
+    },
+}
+
+/// What the host answers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BrokerReply {
+    /// The time.
+    Now(Timestamp),
+    /// The readings.
+    Device(Box<DeviceReadings>),
+    /// The entry is stored.
+    Appended,
+}
+
+/// Why the host did not serve a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BrokerFault {
+    /// No broker of this host serves that kind.
+    Unserved,
+    /// The request is above a cap.
+    CapExceeded,
+    /// The thing behind the broker did not answer.
+    Unavailable,
+    /// The answer was not of the kind that was asked for.
+    WrongReply,
+}
+
+impl BrokerFault {
+    /// The sentence a capability's caller may read.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unserved => "this host does not serve that handle",
+            Self::CapExceeded => "the request is above the handle's cap",
+            Self::Unavailable => "what the handle reaches did not answer",
+            Self::WrongReply => "the host answered something else than was asked",
+        }
+    }
+}
+
+impl core::fmt::Display for BrokerFault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl core::error::Error for BrokerFault {}
+
+/// Serves the handles of every invocation. The host implements it; a capability never sees it.
+pub trait Broker: Send + Sync + 'static {
+    /// Whether a capability that holds `kind` can run here. Asked before anything runs: what is not served is refused at
+    /// policy with `missing_runtime_binding`.
+    fn serves(&self, kind: HandleKind) -> bool;
+
+    /// Serves one request under a lease.
+    fn serve(&self, lease: &Lease, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>;
+}

@@ -1,0 +1,61 @@
+//! One service the operator configured.
+
+use core::marker::PhantomData;
+
+use super::{Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
+use crate::call::Call;
+
+/// A method an endpoint kind may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HttpMethod {
+    /// Reads.
+    Get,
+    /// Changes.
+    Post,
+}
+
+/// A kind of service: its configured name and every method and path that may ever be sent to it.
+///
+/// ```
+/// use capability_core::handle::{EndpointKind, HttpMethod};
+///
+/// /// The household's metasearch.
+/// struct Searxng;
+/// impl EndpointKind for Searxng {
+///     const NAME: &'static str = "searxng";
+///     const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/search")];
+/// }
+/// ```
+pub trait EndpointKind: Send + Sync + 'static {
+    /// The name under which the operator configures it.
+    const NAME: &'static str;
+    /// Everything the broker will send, by method and path; anything else is refused before a connection exists.
+    const ALLOWED: &'static [(HttpMethod, &'static str)];
+}
+
+/// The service of kind `K` that the operator configured. The broker speaks with it and keeps credential and session.
+///
+/// What it reaches counts as outside the device unless the operator's configuration says `device`, and only such an
+/// endpoint binds to a `local` capability; both are checked when the binding is made, not here.
+///
+/// A host without a broker for it does not serve it: a capability that takes it is then refused at policy with
+/// `missing_runtime_binding`, visible to operators.
+pub struct Endpoint<K>(#[expect(dead_code, reason = "the lease under which a broker will be asked")] Call, PhantomData<K>);
+
+impl<K> core::fmt::Debug for Endpoint<K> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Endpoint")
+    }
+}
+
+impl<K> sealed::Sealed for Endpoint<K> {}
+impl<K: EndpointKind> Handle for Endpoint<K> {
+    const KIND: HandleKind = HandleKind::new(HandleFamily::Endpoint, K::NAME);
+    type Reach = OnDevice;
+    type Power = Reads;
+    type Scope = Targetless;
+
+    fn lend(call: &Call) -> Self {
+        Self(call.clone(), PhantomData)
+    }
+}

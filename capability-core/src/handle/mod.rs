@@ -1,0 +1,176 @@
+//! Authority as parameters.
+//!
+//! A capability's borrowed parameters are *handles*: what it may reach, lent for one call. There is no other way to reach
+//! anything. Each handle is a stub in front of the host's [`Broker`]; the same stub works whether the body runs in the
+//! host's process or elsewhere.
+
+mod broker;
+mod clock;
+mod context;
+mod device;
+mod endpoint;
+mod http;
+mod journal;
+mod permits;
+mod secret;
+mod workspace;
+
+pub use broker::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease};
+pub use clock::Clock;
+pub use context::Context;
+pub use device::{
+    Device, DeviceReadings, InterfaceReading, LoadReading, MemoryReading, ServiceReading, StorageReading,
+};
+pub use endpoint::{Endpoint, EndpointKind, HttpMethod};
+pub use http::Http;
+pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
+pub use permits::{
+    Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
+    TargetPermits, Targetless, Targets, WithTarget,
+};
+pub use secret::{Secret, SecretKind};
+pub use workspace::{Read, Workspace, WorkspaceAccess, Write};
+
+use crate::call::Call;
+
+/// What a handle gives access to. Two handles of one kind are never lent to one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandleKind {
+    family: HandleFamily,
+    /// The configured service or secret, for the families that have several.
+    instance: &'static str,
+}
+
+/// The families of authority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HandleFamily {
+    /// Who asks, in which turn and mode, and how long there is.
+    Context,
+    /// The wall clock.
+    Clock,
+    /// Readings of this machine.
+    Device,
+    /// The subject's own append-only journal.
+    Journal,
+    /// The approved public host.
+    Http,
+    /// A service the operator configured.
+    Endpoint,
+    /// Files below a workspace root.
+    Workspace,
+    /// A secret the operator bound.
+    Secret,
+}
+
+impl HandleFamily {
+    /// The word shown to operators.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Context => "context",
+            Self::Clock => "clock",
+            Self::Device => "device",
+            Self::Journal => "journal",
+            Self::Http => "http",
+            Self::Endpoint => "endpoint",
+            Self::Workspace => "workspace",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+impl HandleKind {
+    pub(crate) const fn new(family: HandleFamily, instance: &'static str) -> Self {
+        Self { family, instance }
+    }
+
+    /// The family.
+    #[must_use]
+    pub const fn family(&self) -> HandleFamily {
+        self.family
+    }
+
+    /// The configured service or secret; empty for the families that have one instance.
+    #[must_use]
+    pub const fn instance(&self) -> &'static str {
+        self.instance
+    }
+
+    /// Whether no two of `kinds` are the same.
+    #[expect(clippy::indexing_slicing, reason = "const fn: iterators are not const, and every index is below the length")]
+    pub(crate) const fn all_distinct(kinds: &[Self]) -> bool {
+        let mut at = 0;
+        while at < kinds.len() {
+            let mut other = at + 1;
+            while other < kinds.len() {
+                if kinds[at].family as u8 == kinds[other].family as u8 && same(kinds[at].instance, kinds[other].instance) {
+                    return false;
+                }
+                other += 1;
+            }
+            at += 1;
+        }
+        true
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "const fn: slices are not comparable in const, and lengths are equal")]
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < a.len() {
+        if a[at] != b[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+impl core::fmt::Display for HandleKind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.family.as_str())?;
+        if self.instance.is_empty() { Ok(()) } else { write!(f, "<{}>", self.instance) }
+    }
+}
+
+/// A parameter that carries authority. Sealed: authority comes from the host or not at all.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Secret<..>`",
+    label = "not a handle"
+)]
+pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {
+    /// What it gives access to.
+    const KIND: HandleKind;
+    /// [`OnDevice`] or [`OffDevice`]: whether holding it can send data off the device.
+    type Reach;
+    /// [`Reads`] or [`Changes`]: whether holding it can change something.
+    type Power;
+    /// [`Targetless`] or [`Targets`]: whether it serves only what the `target` argument names.
+    type Scope;
+
+    /// Lends it for one call.
+    #[doc(hidden)]
+    fn lend(call: &Call) -> Self;
+}
+
+pub(crate) mod sealed {
+    /// Closes [`super::Handle`].
+    pub trait Sealed {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HandleFamily, HandleKind};
+
+    #[test]
+    fn one_handle_of_each_kind() {
+        let kind = |instance| HandleKind::new(HandleFamily::Endpoint, instance);
+        assert!(HandleKind::all_distinct(&[kind("pihole"), kind("searxng"), HandleKind::new(HandleFamily::Clock, "")]));
+        assert!(!HandleKind::all_distinct(&[kind("pihole"), kind("searxng"), kind("pihole")]));
+    }
+}

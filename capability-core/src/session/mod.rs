@@ -1,0 +1,103 @@
+//! Who asks.
+//!
+//! A [`Session`] is minted by the host, after it authenticated somebody, and by nothing else: it cannot be deserialised,
+//! and no field of a proposal becomes part of one.
+
+mod declaration;
+mod identity;
+
+pub use declaration::{Declaration, DeclarationError, Declarations};
+pub use identity::{Mode, Origin, SessionId, SessionIdentity, Subject, SubjectError, TurnId};
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Notify;
+
+/// Somebody who may propose: a stored identity, what its subject's manifest declares, and a way to end it.
+///
+/// ```compile_fail,E0277
+/// // Nothing a caller sends becomes a session.
+/// let session: capability_core::Session = serde_json::from_str("{}").unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    identity: Arc<SessionIdentity>,
+    declarations: Arc<Declarations>,
+    ending: Arc<Ending>,
+}
+
+#[derive(Default)]
+pub(crate) struct Ending {
+    ended: AtomicBool,
+    waker: Notify,
+}
+
+impl Ending {
+    pub(crate) fn has_come(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    pub(crate) async fn comes(&self) {
+        let notified = self.waker.notified();
+        if !self.has_come() {
+            notified.await;
+        }
+    }
+}
+
+/// The door through which sessions come: handed out once, with the executor, to whoever builds it.
+///
+/// Holding it is the host's authority to say who somebody is. Keep it where authentication happens.
+pub struct SessionMint(pub(crate) ());
+
+impl SessionMint {
+    /// Opens a session for an identity that the host has authenticated.
+    #[must_use]
+    pub fn open(&self, identity: SessionIdentity, declarations: Declarations) -> Session {
+        Session { identity: Arc::new(identity), declarations: Arc::new(declarations), ending: Arc::default() }
+    }
+}
+
+impl Session {
+    /// Who it speaks for, in which mode and turn.
+    #[must_use]
+    pub fn identity(&self) -> &SessionIdentity {
+        &self.identity
+    }
+
+    /// What the subject's manifest declares.
+    #[must_use]
+    pub fn declarations(&self) -> &Declarations {
+        &self.declarations
+    }
+
+    /// Ends the session: what runs is cancelled, what comes later is turned away, and both are audited.
+    pub fn end(&self) {
+        self.ending.ended.store(true, Ordering::Release);
+        self.ending.waker.notify_waiters();
+    }
+
+    pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {
+        Arc::clone(&self.identity)
+    }
+
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.ending
+    }
+
+    /// The same session under a stored identity: for running what was approved.
+    pub(crate) fn under(&self, identity: SessionIdentity) -> Self {
+        Self {
+            identity: Arc::new(identity),
+            declarations: Arc::clone(&self.declarations),
+            ending: Arc::clone(&self.ending),
+        }
+    }
+}
+
+impl core::fmt::Debug for Session {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Session({:?})", self.identity)
+    }
+}

@@ -1,0 +1,1 @@
+//! House rules that a compiler does not hold.
