@@ -25,6 +25,10 @@ impl CapabilityName {
         self.0
     }
 
+    pub(crate) const fn as_static(self) -> &'static str {
+        self.0
+    }
+
     /// The family that is opted into as one: the first segment.
     ///
     /// ```
@@ -81,7 +85,8 @@ pub const fn is_valid(name: &str) -> bool {
         at += 1;
         while at < bytes.len() && bytes[at] != b'.' {
             let (byte, before) = (bytes[at], bytes[at - 1]);
-            if !(byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') || (byte == b'_' && before == b'_') {
+            if !(byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') || (byte == b'_' && before == b'_')
+            {
                 return false;
             }
             only_digits_after_v = only_digits_after_v && byte.is_ascii_digit();
