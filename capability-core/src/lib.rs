@@ -1,5 +1,8 @@
 //! Capabilities: typed functions that a machine may ask for, and the one executor that every request passes.
 
+#[path = "private.rs"]
+#[doc(hidden)]
+pub mod __private;
 mod call;
 pub mod contract;
 mod failure;
@@ -7,9 +10,6 @@ mod future;
 pub mod handle;
 mod hex;
 mod preview;
-#[path = "private.rs"]
-#[doc(hidden)]
-pub mod __private;
 use __private as private;
 pub mod registry;
 pub mod session;
