@@ -4,7 +4,9 @@
 pub use {linkme, schemars, serde};
 
 pub use crate::call::Call;
-pub use crate::contract::{Capability, DefaultEffect, Definition, Network, Risk, SideEffect, SourceLocation, Target, TargetKind};
+pub use crate::contract::{
+    Capability, DefaultEffect, Definition, Network, Risk, SideEffect, SourceLocation, Target, TargetKind,
+};
 pub use crate::failure::{Failure, IntoFailure};
 pub use crate::future::BoxFuture;
 pub use crate::handle::{

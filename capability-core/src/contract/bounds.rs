@@ -59,7 +59,12 @@ impl Bounds {
 
     /// The class's row with whatever was written put in its place.
     #[must_use]
-    pub const fn written(class: Class, timeout_ms: Option<u64>, max_result: Option<u64>, per_turn: Option<u32>) -> Self {
+    pub const fn written(
+        class: Class,
+        timeout_ms: Option<u64>,
+        max_result: Option<u64>,
+        per_turn: Option<u32>,
+    ) -> Self {
         let row = Self::of_class(class);
         Self::new(
             match timeout_ms {
@@ -99,7 +104,11 @@ impl Bounds {
 impl core::fmt::Display for Bounds {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let ms = self.timeout_ms.get();
-        if ms.is_multiple_of(1000) { write!(f, "{} s", ms / 1000)? } else { write!(f, "{ms} ms")? };
+        if ms.is_multiple_of(1000) {
+            write!(f, "{} s", ms / 1000)?
+        } else {
+            write!(f, "{ms} ms")?
+        };
         let bytes = self.max_result.get();
         match (bytes.is_multiple_of(1 << 20), bytes.is_multiple_of(1 << 10)) {
             (true, _) => write!(f, ", {} MiB", bytes >> 20)?,
@@ -119,7 +128,12 @@ mod tests {
         let rows: Vec<_> = Class::ALL.iter().map(|class| Bounds::of_class(*class).to_string()).collect();
         assert_eq!(
             rows,
-            ["5 s, 64 KiB, 16 per turn", "15 s, 64 KiB, 4 per turn", "10 s, 64 KiB, 4 per turn", "15 s, 64 KiB, 1 per turn"]
+            [
+                "5 s, 64 KiB, 16 per turn",
+                "15 s, 64 KiB, 4 per turn",
+                "10 s, 64 KiB, 4 per turn",
+                "15 s, 64 KiB, 1 per turn"
+            ]
         );
     }
 
@@ -131,7 +145,8 @@ mod tests {
 
     #[test]
     fn zero_and_above_ceiling_are_refused() {
-        for (ms, bytes, turn) in [(0, 1, 1), (1, 0, 1), (1, 1, 0), (300_001, 1, 1), (1, (8 << 20) + 1, 1), (1, 1, 1001)] {
+        for (ms, bytes, turn) in [(0, 1, 1), (1, 0, 1), (1, 1, 0), (300_001, 1, 1), (1, (8 << 20) + 1, 1), (1, 1, 1001)]
+        {
             assert!(std::panic::catch_unwind(|| Bounds::new(ms, bytes, turn)).is_err());
         }
         assert_eq!(Bounds::new(300_000, 8 << 20, 1000).to_string(), "300 s, 8 MiB, 1000 per turn");

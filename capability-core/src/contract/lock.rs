@@ -1,6 +1,6 @@
 //! placeholder
 /// x
-pub struct Contract; 
+pub struct Contract;
 /// x
 pub struct ContractDrift;
 /// x

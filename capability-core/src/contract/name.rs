@@ -81,7 +81,8 @@ pub const fn is_valid(name: &str) -> bool {
         at += 1;
         while at < bytes.len() && bytes[at] != b'.' {
             let (byte, before) = (bytes[at], bytes[at - 1]);
-            if !(byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') || (byte == b'_' && before == b'_') {
+            if !(byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') || (byte == b'_' && before == b'_')
+            {
                 return false;
             }
             only_digits_after_v = only_digits_after_v && byte.is_ascii_digit();

@@ -1,6 +1,8 @@
 //! The wall clock.
 
-use super::{BrokerFault, BrokerReply, BrokerRequest, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
+use super::{
+    BrokerFault, BrokerReply, BrokerRequest, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed,
+};
 use crate::call::Call;
 use crate::time::Timestamp;
 

@@ -40,7 +40,10 @@ pub trait EndpointKind: Send + Sync + 'static {
 ///
 /// A host without a broker for it does not serve it: a capability that takes it is then refused at policy with
 /// `missing_runtime_binding`, visible to operators.
-pub struct Endpoint<K>(#[expect(dead_code, reason = "the lease under which a broker will be asked")] Call, PhantomData<K>);
+pub struct Endpoint<K>(
+    #[expect(dead_code, reason = "the lease under which a broker will be asked")] Call,
+    PhantomData<K>,
+);
 
 impl<K> core::fmt::Debug for Endpoint<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

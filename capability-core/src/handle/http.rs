@@ -21,4 +21,3 @@ impl Handle for Http {
         Self(call.clone())
     }
 }
-

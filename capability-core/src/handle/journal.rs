@@ -1,6 +1,8 @@
 //! The subject's own journal.
 
-use super::{BrokerFault, BrokerReply, BrokerRequest, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
+use super::{
+    BrokerFault, BrokerReply, BrokerRequest, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed,
+};
 use crate::call::Call;
 
 /// The longest entry, in bytes.

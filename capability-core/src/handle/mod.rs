@@ -98,13 +98,18 @@ impl HandleKind {
     }
 
     /// Whether no two of `kinds` are the same.
-    #[expect(clippy::indexing_slicing, reason = "const fn: iterators are not const, and every index is below the length")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "const fn: iterators are not const, and every index is below the length"
+    )]
     pub(crate) const fn all_distinct(kinds: &[Self]) -> bool {
         let mut at = 0;
         while at < kinds.len() {
             let mut other = at + 1;
             while other < kinds.len() {
-                if kinds[at].family as u8 == kinds[other].family as u8 && same(kinds[at].instance, kinds[other].instance) {
+                if kinds[at].family as u8 == kinds[other].family as u8
+                    && same(kinds[at].instance, kinds[other].instance)
+                {
                     return false;
                 }
                 other += 1;

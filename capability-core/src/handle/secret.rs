@@ -15,7 +15,10 @@ pub trait SecretKind: Send + Sync + 'static {
 ///
 /// A host without a secret broker does not serve it: a capability that takes it is then refused at policy with
 /// `missing_runtime_binding`, visible to operators.
-pub struct Secret<K>(#[expect(dead_code, reason = "the lease under which a broker will be asked")] Call, PhantomData<K>);
+pub struct Secret<K>(
+    #[expect(dead_code, reason = "the lease under which a broker will be asked")] Call,
+    PhantomData<K>,
+);
 
 impl<K> core::fmt::Debug for Secret<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -28,7 +28,10 @@ impl WorkspaceAccess for Write {
 ///
 /// A host without a file broker does not serve it: a capability that takes it is then refused at policy with
 /// `missing_runtime_binding`, visible to operators.
-pub struct Workspace<A>(#[expect(dead_code, reason = "the lease under which a broker will be asked")] Call, PhantomData<A>);
+pub struct Workspace<A>(
+    #[expect(dead_code, reason = "the lease under which a broker will be asked")] Call,
+    PhantomData<A>,
+);
 
 impl<A> core::fmt::Debug for Workspace<A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
