@@ -31,11 +31,11 @@ impl<S> Invocation<S> {
                 None => return Err(file(course, &subject, valid, &decision, digest).await),
             }
         }
-        let Some(prepared) = valid.prepared else {
+        let Some((prepared, call)) = valid.prepared else {
             // Policy denies what could not be prepared; this is the fail-closed end of a path that does not exist.
             return Err(course.refuse(Code::MissingRuntimeBinding));
         };
-        Ok(Invocation { course, state: Confirmed { subject, prepared } })
+        Ok(Invocation { course, state: Confirmed { subject, prepared, call } })
     }
 }
 
@@ -50,7 +50,7 @@ fn digest(course: &Course, held: &Registered, subject: &Settled, valid: &Valid) 
         identity: course.session.identity(),
         provider: subject.decision.provider_id,
         definition: None,
-        preview: valid.prepared.as_ref().and_then(super::Prepared::preview),
+        preview: valid.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
     };
     Some(input.digest(&course.executor.key))
 }
@@ -101,7 +101,7 @@ async fn file(
         identity: course.session.identity().clone(),
         arguments: valid.arguments.as_bytes().to_vec(),
         target: valid.target,
-        preview: valid.prepared.as_ref().and_then(super::Prepared::preview).cloned(),
+        preview: valid.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).cloned(),
         claims: valid.claims,
         because: decision.deciding().map(|said| said.code).collect(),
         created_at,

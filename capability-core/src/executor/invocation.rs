@@ -66,7 +66,7 @@ pub(super) struct Valid {
     pub(super) target: Option<(TargetKind, String)>,
     pub(super) scope: Option<String>,
     /// Absent for what cannot run anyway.
-    pub(super) prepared: Option<Prepared>,
+    pub(super) prepared: Option<(Prepared, Call)>,
 }
 
 /// Policy has spoken, and the turn has room.
@@ -80,6 +80,7 @@ pub struct Permitted {
 pub struct Confirmed {
     pub(super) subject: Settled,
     pub(super) prepared: Prepared,
+    pub(super) call: Call,
 }
 
 /// The body ended, one way or another; only the record is missing.
@@ -102,11 +103,11 @@ impl Course {
         self.executor.registry.at(subject.at)
     }
 
-    /// What the author's code is lent for at most this long.
-    pub(super) fn call(&self, entry: &Capability, at_most: core::time::Duration) -> Call {
+    /// What the author's code is lent.
+    pub(super) fn call(&self, entry: &Capability) -> Call {
         let lease =
-            Lease { capability: entry.name(), version: entry.version(), identity: self.session.identity().clone() };
-        let deadline = tokio::time::Instant::now() + at_most;
+            Lease { capability: entry.name(), version: entry.version(), identity: self.session.shared_identity() };
+        let deadline = self.ticket.begun() + super::PREPARE_TIMEOUT;
         Call::new(lease, Arc::clone(&self.executor.broker), deadline, entry.bounds().max_result())
     }
 
