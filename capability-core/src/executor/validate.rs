@@ -52,8 +52,8 @@ impl<S> Invocation<S> {
             }
         };
         course.ticket.stage = Stage::Validate;
-        let valid = Valid { arguments, claims: proposal.claims, target, scope, prepared };
-        Ok(Invocation { course, state: Validated { subject, valid } })
+        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, prepared });
+        Ok(Invocation { course, state: Validated { valid } })
     }
 }
 
