@@ -10,7 +10,7 @@ use super::arguments::{Approvals, Audit, Command, CommandLine, OnOff, Operator, 
 use super::output::{Output, note};
 use super::{invoke, render, terminal};
 use crate::connection::Connection;
-use crate::protocol::{ApprovalDetail, Description, Fault, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch};
+use crate::protocol::{ApprovalDetail, Description, Fault, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch};
 
 /// How whoever sits here can prove to be an operator.
 pub struct Proofs {
@@ -70,8 +70,12 @@ pub fn document<T: DeserializeOwned>(reply: Reply) -> Result<T, Fault> {
 
 /// Performs one command and gives its exit code.
 pub async fn perform(connection: &Connection, line: CommandLine, output: Output) -> Result<u8, Fault> {
-    let live = connection.has_live_session().await;
-    let proofs = Proofs { token_file: line.everywhere.operator_token_file, password: std::cell::OnceCell::new(), live };
+    let state: OperatorState = document(ask(connection, &Request::OperatorState).await?)?;
+    let proofs = Proofs {
+        token_file: line.everywhere.operator_token_file,
+        password: std::cell::OnceCell::new(),
+        live: state.live_here,
+    };
     match line.command {
         Command::List => show::<Vec<Row>>(connection, &Request::List, output, render::list).await,
         Command::Describe { capability } => {
@@ -88,7 +92,7 @@ pub async fn perform(connection: &Connection, line: CommandLine, output: Output)
             let request = Request::OptInSet { proof: proofs.operator()?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
-        Command::Operator(command) => operator(connection, command, &proofs, output).await,
+        Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Audit(Audit::Tail { count }) => {
             show::<Vec<Value>>(connection, &Request::AuditTail { count }, output, render::records).await
         }
@@ -145,10 +149,16 @@ async fn approvals(
     }
 }
 
-async fn operator(connection: &Connection, command: Operator, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
+async fn operator(
+    connection: &Connection,
+    command: Operator,
+    state: OperatorState,
+    proofs: &Proofs,
+    output: Output,
+) -> Result<u8, Fault> {
     match command {
         Operator::Setup => {
-            let old = if connection.has_credential().await? { Some(ask_password("present password")?) } else { None };
+            let old = if state.set_up { Some(ask_password("present password")?) } else { None };
             let password = ask_password("new operator password")?;
             if ask_password("the same again")?.reveal() != password.reveal() {
                 return Err(Fault::usage("the two passwords differ", "type the same password twice"));

@@ -150,6 +150,38 @@ pub fn records(records: &Vec<Value>) -> String {
     layout(["SEQ", "AT", "EVENT", "CAPABILITY", "WHAT", "DETAIL"], &cells)
 }
 
+/// `audit stats`: one line a count.
+pub fn stats(stats: &Value) -> String {
+    let counts = |key: &str| {
+        let Some(Value::Object(counts)) = stats.get(key) else {
+            return String::new();
+        };
+        counts.iter().fold(String::new(), |text, (of, count)| {
+            let count = match count.get("outcomes") {
+                Some(Value::Object(outcomes)) => {
+                    outcomes.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>().join(", ")
+                }
+                _ => count.to_string(),
+            };
+            text + &format!("  {of:<24} {count}\n")
+        })
+    };
+    let mut text = format!("{} records\n", stats.get("records").unwrap_or(&Value::Null));
+    for (key, title) in [
+        ("outcomes", "outcomes"),
+        ("rejected", "rejected at"),
+        ("codes", "because"),
+        ("capabilities", "capabilities"),
+        ("events", "events"),
+    ] {
+        let counted = counts(key);
+        if !counted.is_empty() {
+            text += &format!("{}\n{counted}", styled(NAME, title));
+        }
+    }
+    text
+}
+
 /// `doctor`.
 pub fn probes(probes: &Vec<Probe>) -> String {
     let width = probes.iter().map(|probe| probe.name.chars().count()).max().unwrap_or(0);
