@@ -53,6 +53,18 @@ where
 {
 }
 
+/// Demands that a handle is of another kind than those before it.
+///
+/// # Panics
+/// When it is not; in the constant that it is called in, that is a compile error at the caller's own span.
+#[track_caller]
+pub const fn other_kind<H: Handle>(earlier: &[HandleKind]) {
+    assert!(
+        !H::KIND.is_among(earlier),
+        "two handles of one kind on a `#[capability]`: one handle of each kind is lent to a call\nhelp: remove this parameter, and use the first one"
+    );
+}
+
 /// A schema, made when it is asked for.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -79,11 +91,6 @@ impl Code {
     pub const fn locked<A>(arguments: MakeSchema, result: MakeSchema, _fields: fn(A)) -> Self {
         Self { arguments, result, prepare: None }
     }
-}
-
-/// The schema of the argument object.
-pub fn arguments_schema<A: Argument>(generator: &mut SchemaGenerator) -> Schema {
-    generator.root_schema_for::<A>()
 }
 
 /// Takes a value and does nothing.
@@ -180,20 +187,67 @@ impl<A: Send + 'static> PreparedBody for Parsed<A> {
     }
 }
 
-/// Parses, checks, and keeps both until the body runs.
-///
-/// # Errors
-/// What refuses the arguments.
-pub fn prepare<A: Argument>(bytes: &[u8], body: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
-    let arguments: A = serde_json::from_slice(bytes).map_err(|error| ArgumentRefusal::Typed(error.to_string()))?;
-    (body.check)(&arguments).map_err(ArgumentRefusal::Check)?;
-    Ok(Box::new(Parsed { arguments, body }))
+/// What is made of an argument type. Its methods are found first when the type is an [`Argument`]; otherwise those of
+/// [`Unmet`] are, which compile and do nothing. So the demand is made once, by [`argument`], and missing it is one error.
+pub struct Parsing<A>(Unmet<A>);
+
+/// Stands in for whatever a type does not allow. Never runs: the entry around it does not compile.
+pub struct Unmet<A>(PhantomData<fn() -> A>);
+
+impl<A> Parsing<A> {
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Unmet(PhantomData))
+    }
 }
 
-/// A result's type and its error's, without values.
-pub type Parts<T, E> = PhantomData<fn() -> (T, E)>;
+impl<A> Default for Parsing<A> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
-/// What a function returns, told apart by type and not by name: the methods of `Returned<Result<..>>` are found first,
+impl<A> core::ops::Deref for Parsing<A> {
+    type Target = Unmet<A>;
+
+    fn deref(&self) -> &Unmet<A> {
+        &self.0
+    }
+}
+
+impl<A: Argument> Parsing<A> {
+    /// The schema of the argument object.
+    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.root_schema_for::<A>()
+    }
+
+    /// Parses, checks, and keeps both until the body runs.
+    ///
+    /// # Errors
+    /// What refuses the arguments.
+    pub fn prepare(&self, bytes: &[u8], body: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
+        let arguments: A = serde_json::from_slice(bytes).map_err(|error| ArgumentRefusal::Typed(error.to_string()))?;
+        (body.check)(&arguments).map_err(ArgumentRefusal::Check)?;
+        Ok(Box::new(Parsed { arguments, body }))
+    }
+}
+
+impl<A> Unmet<A> {
+    /// See [`Parsing::schema`].
+    pub fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        Schema::default()
+    }
+
+    /// See [`Parsing::prepare`].
+    ///
+    /// # Errors
+    /// Always.
+    pub fn prepare(&self, _: &[u8], _: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
+        Err(ArgumentRefusal::Typed(String::new()))
+    }
+}
+
+/// What a function returns, told apart by type and not by name: the method of `Returned<Result<..>>` is found first,
 /// aliases included, and every other type is served by the [`Plain`] that it dereferences to.
 pub struct Returned<R>(Plain<R>);
 
@@ -222,55 +276,75 @@ impl<R> core::ops::Deref for Returned<R> {
 }
 
 impl<T, E> Returned<Result<T, E>> {
-    /// The result's type and its error's.
+    /// What becomes of it.
     #[must_use]
-    pub const fn parts(&self) -> Parts<T, E> {
-        PhantomData
-    }
-
-    /// The result as it is.
-    ///
-    /// # Errors
-    /// The function's own.
-    pub fn split(&self, returned: Result<T, E>) -> Result<T, E> {
-        returned
+    pub const fn answering(&self) -> Answering<Result<T, E>, T, E> {
+        Answering::new(|returned| returned)
     }
 }
 
 impl<R> Plain<R> {
-    /// The result's type, and an error that never is.
+    /// What becomes of a result that cannot fail.
     #[must_use]
-    pub const fn parts(&self) -> Parts<R, core::convert::Infallible> {
-        PhantomData
-    }
-
-    /// A result that cannot fail.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn split(&self, returned: R) -> Result<R, core::convert::Infallible> {
-        Ok(returned)
+    pub const fn answering(&self) -> Answering<R, R, core::convert::Infallible> {
+        Answering::new(Ok)
     }
 }
 
-/// The schema of the type inside [`Returned`], and the demand on it and on its error.
-pub fn answer_schema<T: Answer, E: IntoFailure>(_: Parts<T, E>, generator: &mut SchemaGenerator) -> Schema {
+/// How a returned `R` becomes an answer `T` or an error `E`. As with [`Parsing`], the demand on both is made once, by
+/// [`answer_schema`] and [`error`]; until it is met, the method of [`UnmetAnswer`] is found.
+pub struct Answering<R, T, E>(UnmetAnswer<R, T, E>);
+
+/// See [`Answering`].
+pub struct UnmetAnswer<R, T, E>(fn(R) -> Result<T, E>);
+
+impl<R, T, E> Answering<R, T, E> {
+    const fn new(split: fn(R) -> Result<T, E>) -> Self {
+        Self(UnmetAnswer(split))
+    }
+}
+
+impl<R, T, E> core::ops::Deref for Answering<R, T, E> {
+    type Target = UnmetAnswer<R, T, E>;
+
+    fn deref(&self) -> &UnmetAnswer<R, T, E> {
+        &self.0
+    }
+}
+
+impl<R, T: Answer, E: IntoFailure> Answering<R, T, E> {
+    /// Serialises what a function returned, stopping at the call's cap.
+    ///
+    /// # Errors
+    /// [`BodyFault`], and which one.
+    pub fn finish(&self, returned: R, call: &Call) -> Result<Vec<u8>, BodyFault> {
+        let answer = (self.0.0)(returned).map_err(|error| BodyFault::Failed(error.into_failure()))?;
+        let mut capped = Capped { bytes: Vec::with_capacity(128), left: call.max_result(), full: false };
+        match serde_json::to_writer(&mut capped, &answer) {
+            Ok(()) => Ok(capped.bytes),
+            Err(_) if capped.full => Err(BodyFault::TooLarge),
+            Err(_) => Err(BodyFault::Unserialisable),
+        }
+    }
+}
+
+impl<R, T, E> UnmetAnswer<R, T, E> {
+    /// See [`Answering::finish`].
+    ///
+    /// # Errors
+    /// Always.
+    pub fn finish(&self, _: R, _: &Call) -> Result<Vec<u8>, BodyFault> {
+        Err(BodyFault::Unserialisable)
+    }
+}
+
+/// The schema of an answer, and the demand on it.
+pub fn answer_schema<R, T: Answer, E>(_: Answering<R, T, E>, generator: &mut SchemaGenerator) -> Schema {
     generator.root_schema_for::<T>()
 }
 
-/// Serialises what a function returned, stopping at the call's cap.
-///
-/// # Errors
-/// [`BodyFault`], and which one.
-pub fn finish<T: Answer, E: IntoFailure>(returned: Result<T, E>, call: &Call) -> Result<Vec<u8>, BodyFault> {
-    let answer = returned.map_err(|error| BodyFault::Failed(error.into_failure()))?;
-    let mut capped = Capped { bytes: Vec::with_capacity(128), left: call.max_result(), full: false };
-    match serde_json::to_writer(&mut capped, &answer) {
-        Ok(()) => Ok(capped.bytes),
-        Err(_) if capped.full => Err(BodyFault::TooLarge),
-        Err(_) => Err(BodyFault::Unserialisable),
-    }
-}
+/// The demand on an error.
+pub fn error<R, T, E: IntoFailure>(_: Answering<R, T, E>) {}
 
 /// A buffer that refuses to grow beyond the cap: an oversized result never exists as a whole.
 struct Capped {

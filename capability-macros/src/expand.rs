@@ -6,7 +6,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Ident, ReturnType};
+use syn::{Ident, PathArguments, ReturnType, Type};
 
 use crate::model::{Argument, Contract, Model, Network, Parameter, SideEffect, Target};
 use crate::{attributes, description, paths, section};
@@ -90,6 +90,41 @@ fn result_type(model: &Model<'_>) -> TokenStream {
     }
 }
 
+/// The tokens to underline for the answer and for the error: the two parameters of a type that has two, as `Result` does,
+/// and the whole type otherwise. Only where to point is read from the spelling; what they are is for the compiler to say.
+fn result_parts(model: &Model<'_>) -> (TokenStream, TokenStream) {
+    let ReturnType::Type(_, ty) = &model.function.signature.output else {
+        let name = model.function.signature.ident.to_token_stream();
+        return (name.clone(), name);
+    };
+    if let Type::Path(path) = &**ty
+        && let Some(PathArguments::AngleBracketed(list)) = path.path.segments.last().map(|segment| &segment.arguments)
+    {
+        let mut list = list.args.iter();
+        if let (Some(answer), Some(error), None) = (list.next(), list.next(), list.next()) {
+            return (answer.to_token_stream(), error.to_token_stream());
+        }
+    }
+    (ty.to_token_stream(), ty.to_token_stream())
+}
+
+/// Calls `head` with what becomes of the result, in an expression that begins and ends where the tokens `at` do, so that an
+/// error underlines all of them.
+fn demand(
+    head: &TokenStream,
+    p: &TokenStream,
+    result: &TokenStream,
+    at: &TokenStream,
+    rest: &TokenStream,
+) -> TokenStream {
+    let first = at.clone().into_iter().next().map_or_else(Span::call_site, |tree| tree.span());
+    let last = at.clone().into_iter().last().map_or_else(Span::call_site, |tree| tree.span());
+    let (head, p) = (respanned(head, first), respanned(p, first));
+    let end = quote_spanned!(last=> ());
+    let value = quote_spanned!(first=> #p::Returned::<#result>::new().answering #end);
+    quote_spanned!(first=> #head(#value #rest))
+}
+
 /// For an async function: a helper whose signature says that the future may move between threads. What keeps it from that is
 /// then reported here, at the function's name, with notes that point into its body.
 fn lender(model: &Model<'_>) -> TokenStream {
@@ -160,11 +195,19 @@ fn assertions(model: &Model<'_>) -> TokenStream {
         quote!(#network, #effect, #target)
     };
     let p = support(model);
+    let mut earlier: Vec<TokenStream> = Vec::new();
     let each = model.parameters.iter().map(|parameter| match parameter {
         Parameter::Handle(handle) => {
             let (ty, conditions) = (handle.ty, &handle.conditions);
-            let (head, markers) = (respanned(&quote!(#p::handle), ty.span()), respanned(&markers(&p), ty.span()));
-            quote_spanned!(ty.span()=> #(#conditions)* #head::<#markers, #ty>();)
+            let span = ty.span();
+            let (head, markers) = (respanned(&quote!(#p::handle), span), respanned(&markers(&p), span));
+            // Types that are written alike were compared before; these are told apart by what they lend.
+            let other = (!earlier.is_empty()).then(|| {
+                let head = respanned(&quote!(#p::other_kind), span);
+                quote_spanned!(span=> #(#conditions)* #head::<#ty>(&[#(#earlier),*]);)
+            });
+            earlier.push(quote!(#(#conditions)* <#ty as #p::Handle>::KIND));
+            quote_spanned!(span=> #(#conditions)* #head::<#markers, #ty>(); #other)
         }
         Parameter::Argument(argument) => {
             let (ty, conditions) = (argument.ty, &argument.conditions);
@@ -252,12 +295,14 @@ fn variant(word: &str) -> Ident {
 fn code(model: &Model<'_>) -> TokenStream {
     let p = support(model);
     let (arguments, result) = (arguments_type(model), result_type(model));
-    // The demand on the result stands here, at the author's type, because it takes a call that constants cannot make.
-    let head = respanned(&p, result.span());
-    let answer = quote_spanned! {result.span()=>
-        #head::answer_schema(#head::Returned::<#result>::new().parts(), generator)
+    // The demands on the result stand here, at the author's types, because they take a call that constants cannot make.
+    let (answer, error) = result_parts(model);
+    let answer = demand(&quote!(#p::answer_schema), &p, &result, &answer, &quote!(, generator));
+    let error = demand(&quote!(#p::error), &p, &result, &error, &TokenStream::new());
+    let schemas = quote! {
+        |generator| #p::Parsing::<#arguments>::new().schema(generator),
+        |generator| { #error; #answer }
     };
-    let schemas = quote!(#p::arguments_schema::<#arguments>, |generator| #answer);
     let (taken, values) = (taken(model), values(model));
     if model.contract.locked {
         let read = model.arguments().enumerate().map(|(at, argument)| {
@@ -274,14 +319,14 @@ fn code(model: &Model<'_>) -> TokenStream {
     };
     let (check, preview) = (check(model), preview(model));
     quote! {
-        #p::Code::of(#schemas, |bytes| #p::prepare(bytes, #p::Body::<#arguments> {
+        #p::Code::of(#schemas, |bytes| #p::Parsing::<#arguments>::new().prepare(bytes, #p::Body {
             check: #check,
             preview: #preview,
             run: |arguments, call| #p::boxed(async move {
                 #taken
                 #lent
                 let returned = #returned;
-                #p::finish(#p::Returned::<#result>::new().split(returned), &call)
+                #p::Returned::<#result>::new().answering().finish(returned, &call)
             }),
         }))
     }
