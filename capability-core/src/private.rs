@@ -1,6 +1,16 @@
 //! Support for generated code. Nothing here is covered by any promise; write `#[capability]` instead.
 #![doc(hidden)]
 
+#[path = "private/demands.rs"]
+mod demands;
+#[path = "private/returned.rs"]
+mod returned;
+
+pub use demands::{
+    Answer, Argument, Checked, MakesPreview, Object, Scalar, Whole, argument, checked, handle, object, other_kind,
+    previewed,
+};
+pub use returned::{Answering, Plain, Returned, UnmetAnswer, answer_schema, error};
 pub use {linkme, schemars, serde};
 
 pub use crate::call::Call;
@@ -18,52 +28,7 @@ pub use crate::registry::{CAPABILITIES, CONTRACT_LISTS, ContractList};
 
 use core::marker::PhantomData;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-/// What an owned parameter's type must be.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a `#[capability]`: an argument has a schema and is parsed from JSON\nhelp: write `#[derive(serde::Deserialize, schemars::JsonSchema)]` on it",
-    label = "needs `Deserialize` and `JsonSchema`"
-)]
-pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
-
-/// What a result's type must be.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the result of a `#[capability]`: a result has a schema and is written as JSON\nhelp: write `#[derive(serde::Serialize, schemars::JsonSchema)]` on it",
-    label = "needs `Serialize` and `JsonSchema`"
-)]
-pub trait Answer: Serialize + JsonSchema {}
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> Answer for T {}
-
-/// Demands of an owned parameter's type what [`Argument`] says, at the place where it is written.
-pub const fn argument<T: Argument>() {}
-
-/// Demands of a borrowed parameter's type that it is a handle and that the class may hold it.
-pub const fn handle<N, E, T, H>()
-where
-    H: Handle,
-    N: NetworkPermits<H, H::Reach>,
-    E: EffectPermits<H, H::Power>,
-    T: TargetPermits<H, H::Scope>,
-{
-}
-
-/// Demands that a handle is of another kind than those before it.
-///
-/// # Panics
-/// When it is not; in the constant that it is called in, that is a compile error at the caller's own span.
-#[track_caller]
-pub const fn other_kind<H: Handle>(earlier: &[HandleKind]) {
-    assert!(
-        !H::KIND.is_among(earlier),
-        "two handles of one kind on a `#[capability]`: one handle of each kind is lent to a call\nhelp: remove this parameter, and use the first one"
-    );
-}
+use schemars::{Schema, SchemaGenerator};
 
 /// A schema, made when it is asked for.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -117,16 +82,6 @@ pub fn unchecked<A>(_: &A) -> Result<(), String> {
 /// Boxes what a body does.
 pub fn boxed<T>(future: impl Future<Output = T> + Send + 'static) -> BoxFuture<'static, T> {
     Box::pin(future)
-}
-
-/// Awaits an author's `preview`, whatever error type it uses.
-///
-/// # Errors
-/// The author's own.
-pub async fn previewed<E: IntoFailure>(
-    preview: impl Future<Output = Result<Preview, E>> + Send,
-) -> Result<Preview, Failure> {
-    preview.await.map_err(IntoFailure::into_failure)
 }
 
 /// Why arguments that the schema accepts are not run.
@@ -245,138 +200,4 @@ impl<A> Unmet<A> {
     pub fn prepare(&self, _: &[u8], _: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
         Err(ArgumentRefusal::Typed(String::new()))
     }
-}
-
-/// What a function returns, told apart by type and not by name: the method of `Returned<Result<..>>` is found first,
-/// aliases included, and every other type is served by the [`Plain`] that it dereferences to.
-pub struct Returned<R>(Plain<R>);
-
-/// See [`Returned`].
-pub struct Plain<R>(PhantomData<fn() -> R>);
-
-impl<R> Returned<R> {
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(Plain(PhantomData))
-    }
-}
-
-impl<R> Default for Returned<R> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<R> core::ops::Deref for Returned<R> {
-    type Target = Plain<R>;
-
-    fn deref(&self) -> &Plain<R> {
-        &self.0
-    }
-}
-
-impl<T, E> Returned<Result<T, E>> {
-    /// What becomes of it.
-    #[must_use]
-    pub const fn answering(&self) -> Answering<Result<T, E>, T, E> {
-        Answering::new(|returned| returned)
-    }
-}
-
-impl<R> Plain<R> {
-    /// What becomes of a result that cannot fail.
-    #[must_use]
-    pub const fn answering(&self) -> Answering<R, R, core::convert::Infallible> {
-        Answering::new(Ok)
-    }
-}
-
-/// How a returned `R` becomes an answer `T` or an error `E`. As with [`Parsing`], the demand on both is made once, by
-/// [`answer_schema`] and [`error`]; until it is met, the method of [`UnmetAnswer`] is found.
-pub struct Answering<R, T, E>(UnmetAnswer<R, T, E>);
-
-/// See [`Answering`].
-pub struct UnmetAnswer<R, T, E>(fn(R) -> Result<T, E>);
-
-impl<R, T, E> Answering<R, T, E> {
-    const fn new(split: fn(R) -> Result<T, E>) -> Self {
-        Self(UnmetAnswer(split))
-    }
-}
-
-impl<R, T, E> core::ops::Deref for Answering<R, T, E> {
-    type Target = UnmetAnswer<R, T, E>;
-
-    fn deref(&self) -> &UnmetAnswer<R, T, E> {
-        &self.0
-    }
-}
-
-impl<R, T: Answer, E: IntoFailure> Answering<R, T, E> {
-    /// Serialises what a function returned, stopping at the call's cap.
-    ///
-    /// # Errors
-    /// [`BodyFault`], and which one.
-    pub fn finish(&self, returned: R, call: &Call) -> Result<Vec<u8>, BodyFault> {
-        let answer = (self.0.0)(returned).map_err(|error| BodyFault::Failed(error.into_failure()))?;
-        let mut capped = Capped { bytes: Vec::with_capacity(128), left: call.max_result(), full: false };
-        match serde_json::to_writer(&mut capped, &answer) {
-            Ok(()) => Ok(capped.bytes),
-            Err(_) if capped.full => Err(BodyFault::TooLarge),
-            Err(_) => Err(BodyFault::Unserialisable),
-        }
-    }
-}
-
-impl<R, T, E> UnmetAnswer<R, T, E> {
-    /// See [`Answering::finish`].
-    ///
-    /// # Errors
-    /// Always.
-    pub fn finish(&self, _: R, _: &Call) -> Result<Vec<u8>, BodyFault> {
-        Err(BodyFault::Unserialisable)
-    }
-}
-
-/// The schema of an answer, and the demand on it.
-pub fn answer_schema<R, T: Answer, E>(_: Answering<R, T, E>, generator: &mut SchemaGenerator) -> Schema {
-    generator.root_schema_for::<T>()
-}
-
-/// The demand on an error.
-pub fn error<R, T, E: IntoFailure>(_: Answering<R, T, E>) {}
-
-/// A buffer that refuses to grow beyond the cap: an oversized result never exists as a whole.
-struct Capped {
-    bytes: Vec<u8>,
-    left: u64,
-    full: bool,
-}
-
-impl std::io::Write for Capped {
-    fn write(&mut self, chunk: &[u8]) -> std::io::Result<usize> {
-        match self.left.checked_sub(chunk.len() as u64) {
-            Some(left) => {
-                self.left = left;
-                self.bytes.extend_from_slice(chunk);
-                Ok(chunk.len())
-            }
-            None => {
-                self.full = true;
-                Err(std::io::ErrorKind::FileTooLarge.into())
-            }
-        }
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The words of an author's `check`, whatever error type it uses: they are meant for the caller.
-///
-/// # Errors
-/// What the author refuses.
-pub fn checked<E: core::fmt::Display>(checked: Result<(), E>) -> Result<(), String> {
-    checked.map_err(|refusal| refusal.to_string())
 }

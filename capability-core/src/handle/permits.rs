@@ -35,7 +35,6 @@ pub struct Targets;
     label = "reaches outside the device"
 )]
 pub trait NetworkPermits<H: ?Sized, Reach> {}
-#[diagnostic::do_not_recommend]
 impl<H: ?Sized> NetworkPermits<H, OnDevice> for Local {}
 impl<H: ?Sized, Reach> NetworkPermits<H, Reach> for External {}
 
@@ -45,7 +44,6 @@ impl<H: ?Sized, Reach> NetworkPermits<H, Reach> for External {}
     label = "changes what it reaches"
 )]
 pub trait EffectPermits<H: ?Sized, Power> {}
-#[diagnostic::do_not_recommend]
 impl<H: ?Sized> EffectPermits<H, Reads> for ReadOnly {}
 impl<H: ?Sized, Power> EffectPermits<H, Power> for Mutating {}
 
@@ -55,6 +53,5 @@ impl<H: ?Sized, Power> EffectPermits<H, Power> for Mutating {}
     label = "needs a `target`"
 )]
 pub trait TargetPermits<H: ?Sized, Scope> {}
-#[diagnostic::do_not_recommend]
 impl<H: ?Sized> TargetPermits<H, Targetless> for NoTarget {}
 impl<H: ?Sized, Scope> TargetPermits<H, Scope> for WithTarget {}
