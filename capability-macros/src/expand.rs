@@ -6,7 +6,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Ident, ReturnType};
+use syn::{Ident, Path, PathArguments, ReturnType, Type};
 
 use crate::model::{Argument, Contract, Model, Network, Parameter, SideEffect, Target};
 use crate::{attributes, description, paths, section};
@@ -65,12 +65,13 @@ fn generic<'m>(model: &'m Model<'_>) -> impl Iterator<Item = (usize, &'m Argumen
 }
 
 fn type_parameter(at: usize) -> Ident {
-    format_ident!("__A{at}", span = Span::mixed_site())
+    format_ident!("__A{at}")
 }
 
-/// A local for the parameter at a position: mixed-site, so that it meets none of the author's names.
+/// A local for the parameter at a position. Like every name in generated code it begins with two underscores, so that it
+/// meets none of the author's.
 fn local(at: usize) -> Ident {
-    format_ident!("p{at}", span = Span::mixed_site())
+    format_ident!("__p{at}")
 }
 
 /// The arguments' type with everything filled in.
@@ -88,6 +89,41 @@ fn result_type(model: &Model<'_>) -> TokenStream {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, ty) => ty.to_token_stream(),
     }
+}
+
+/// The tokens to underline for the answer and for the error: the two parameters of a type that has two, as `Result` does,
+/// and the whole type otherwise. Only where to point is read from the spelling; what they are is for the compiler to say.
+fn result_parts(model: &Model<'_>) -> (TokenStream, TokenStream) {
+    let ReturnType::Type(_, ty) = &model.function.signature.output else {
+        let name = model.function.signature.ident.to_token_stream();
+        return (name.clone(), name);
+    };
+    if let Type::Path(path) = &**ty
+        && let Some(PathArguments::AngleBracketed(list)) = path.path.segments.last().map(|segment| &segment.arguments)
+    {
+        let mut list = list.args.iter();
+        if let (Some(answer), Some(error), None) = (list.next(), list.next(), list.next()) {
+            return (answer.to_token_stream(), error.to_token_stream());
+        }
+    }
+    (ty.to_token_stream(), ty.to_token_stream())
+}
+
+/// Calls `head` with what becomes of the result, in an expression that begins and ends where the tokens `at` do, so that an
+/// error underlines all of them.
+fn demand(
+    head: &TokenStream,
+    p: &TokenStream,
+    result: &TokenStream,
+    at: &TokenStream,
+    rest: &TokenStream,
+) -> TokenStream {
+    let first = at.clone().into_iter().next().map_or_else(Span::call_site, |tree| tree.span());
+    let last = at.clone().into_iter().last().map_or_else(Span::call_site, |tree| tree.span());
+    let (head, p) = (respanned(head, first), respanned(p, first));
+    let end = quote_spanned!(last=> ());
+    let value = quote_spanned!(first=> #p::Returned::<#result>::new().answering #end);
+    quote_spanned!(first=> #head(#value #rest))
 }
 
 /// For an async function: a helper whose signature says that the future may move between threads. What keeps it from that is
@@ -160,16 +196,28 @@ fn assertions(model: &Model<'_>) -> TokenStream {
         quote!(#network, #effect, #target)
     };
     let p = support(model);
+    let mut earlier: Vec<TokenStream> = Vec::new();
     let each = model.parameters.iter().map(|parameter| match parameter {
         Parameter::Handle(handle) => {
             let (ty, conditions) = (handle.ty, &handle.conditions);
-            let (head, markers) = (respanned(&quote!(#p::handle), ty.span()), respanned(&markers(&p), ty.span()));
-            quote_spanned!(ty.span()=> #(#conditions)* #head::<#markers, #ty>();)
+            let span = ty.span();
+            let (head, markers) = (respanned(&quote!(#p::handle), span), respanned(&markers(&p), span));
+            // Types that are written alike were compared before; these are told apart by what they lend.
+            let other = (!earlier.is_empty()).then(|| {
+                let head = respanned(&quote!(#p::other_kind), span);
+                quote_spanned!(span=> #(#conditions)* #head::<#ty>(&[#(#earlier),*]);)
+            });
+            earlier.push(quote!(#(#conditions)* <#ty as #p::Handle>::KIND));
+            quote_spanned!(span=> #(#conditions)* #head::<#markers, #ty>(); #other)
         }
         Parameter::Argument(argument) => {
             let (ty, conditions) = (argument.ty, &argument.conditions);
             let head = respanned(&quote!(#p::argument), ty.span());
-            quote_spanned!(ty.span()=> #(#conditions)* #head::<#ty>();)
+            let object = argument.whole.then(|| {
+                let (p, span) = (respanned(&p, ty.span()), ty.span());
+                quote_spanned!(span=> use #p::Object as _; #p::object(<#p::Whole<#ty>>::OBJECT, <#p::Whole<#ty>>::ASKED);)
+            });
+            quote_spanned!(ty.span()=> #(#conditions)* #head::<#ty>(); #object)
         }
     });
     quote!(#(#each)*)
@@ -252,19 +300,21 @@ fn variant(word: &str) -> Ident {
 fn code(model: &Model<'_>) -> TokenStream {
     let p = support(model);
     let (arguments, result) = (arguments_type(model), result_type(model));
-    // The demand on the result stands here, at the author's type, because it takes a call that constants cannot make.
-    let head = respanned(&p, result.span());
-    let answer = quote_spanned! {result.span()=>
-        #head::answer_schema(#head::Returned::<#result>::new().parts(), generator)
+    // The demands on the result stand here, at the author's types, because they take a call that constants cannot make.
+    let (answer, error) = result_parts(model);
+    let answer = demand(&quote!(#p::answer_schema), &p, &result, &answer, &quote!(, __generator));
+    let error = demand(&quote!(#p::error), &p, &result, &error, &TokenStream::new());
+    let schemas = quote! {
+        |__generator| #p::Parsing::<#arguments>::new().schema(__generator),
+        |__generator| { #error; #answer }
     };
-    let schemas = quote!(#p::arguments_schema::<#arguments>, |generator| #answer);
     let (taken, values) = (taken(model), values(model));
     if model.contract.locked {
         let read = model.arguments().enumerate().map(|(at, argument)| {
             let (conditions, local) = (&argument.conditions, argument_local(model, at));
             quote!(#(#conditions)* #p::ignore(#local);)
         });
-        return quote!(#p::Code::locked::<#arguments>(#schemas, |arguments| { #taken #(#read)* }));
+        return quote!(#p::Code::locked::<#arguments>(#schemas, |__arguments| { #taken #(#read)* }));
     }
     let lent = lent(model);
     let name = &model.function.signature.ident;
@@ -274,14 +324,14 @@ fn code(model: &Model<'_>) -> TokenStream {
     };
     let (check, preview) = (check(model), preview(model));
     quote! {
-        #p::Code::of(#schemas, |bytes| #p::prepare(bytes, #p::Body::<#arguments> {
+        #p::Code::of(#schemas, |__bytes| #p::Parsing::<#arguments>::new().prepare(__bytes, #p::Body {
             check: #check,
             preview: #preview,
-            run: |arguments, call| #p::boxed(async move {
+            run: |__arguments, __lease| #p::boxed(async move {
                 #taken
                 #lent
-                let returned = #returned;
-                #p::finish(#p::Returned::<#result>::new().split(returned), &call)
+                let __returned = #returned;
+                #p::Returned::<#result>::new().answering().finish(__returned, &__lease)
             }),
         }))
     }
@@ -298,13 +348,13 @@ fn argument_local(model: &Model<'_>, wanted: usize) -> Ident {
 fn taken(model: &Model<'_>) -> TokenStream {
     if model.whole().is_some() {
         let local = argument_local(model, 0);
-        return quote!(let #local = arguments;);
+        return quote!(let #local = __arguments;);
     }
     let fields = model.arguments().enumerate().map(|(at, argument)| {
         let (conditions, ident, local) = (&argument.conditions, argument.ident, argument_local(model, at));
         quote!(#(#conditions)* #ident: #local)
     });
-    quote!(let __Arguments { #(#fields),* } = arguments;)
+    quote!(let __Arguments { #(#fields),* } = __arguments;)
 }
 
 /// Lends the handles into locals.
@@ -317,7 +367,7 @@ fn lent(model: &Model<'_>) -> TokenStream {
         .filter_map(|(at, parameter)| match parameter {
             Parameter::Handle(handle) => {
                 let (conditions, ty, local) = (&handle.conditions, handle.ty, local(at));
-                Some(quote!(#(#conditions)* let #local = <#ty as #p::Handle>::lend(&call);))
+                Some(quote!(#(#conditions)* let #local = <#ty as #p::Handle>::lend(&__lease);))
             }
             Parameter::Argument(_) => None,
         })
@@ -342,14 +392,14 @@ fn values(model: &Model<'_>) -> Vec<TokenStream> {
     model.parameters.iter().enumerate().map(of).collect()
 }
 
-/// A borrow of each argument, out of `arguments`, a borrow itself.
+/// A borrow of each argument, out of `__arguments`, a borrow itself.
 fn borrows(model: &Model<'_>) -> Vec<TokenStream> {
     if model.whole().is_some() {
-        return vec![quote!(arguments)];
+        return vec![quote!(__arguments)];
     }
     let of = |argument: &Argument<'_>| {
         let (conditions, ident) = (&argument.conditions, argument.ident);
-        quote!(#(#conditions)* &arguments.#ident)
+        quote!(#(#conditions)* &__arguments.#ident)
     };
     model.arguments().map(of).collect()
 }
@@ -358,9 +408,15 @@ fn check(model: &Model<'_>) -> TokenStream {
     let p = support(model);
     let Some(check) = &model.contract.check else { return quote!(#p::unchecked) };
     let borrows = borrows(model);
-    let head = respanned(&quote!(#p::checked), check.span());
-    let checked = quote_spanned!(check.span()=> #head(#check(#(#borrows),*)));
-    quote!(|arguments| #checked)
+    let call = called(&quote!(#p::checked), check, &borrows);
+    quote!(|__arguments| #call)
+}
+
+/// Calls an author's function inside `head`, with everything around it at the function's path.
+fn called(head: &TokenStream, path: &Path, values: &[TokenStream]) -> TokenStream {
+    let span = path.span();
+    let (head, values) = (respanned(head, span), respanned(&quote!(#(#values),*), span));
+    quote_spanned!(span=> #head(#path(#values)))
 }
 
 fn preview(model: &Model<'_>) -> TokenStream {
@@ -375,16 +431,15 @@ fn preview(model: &Model<'_>) -> TokenStream {
         Parameter::Argument(_) => None,
     });
     let values: Vec<_> = handles.chain(borrows(model)).collect();
-    let head = respanned(&quote!(#p::previewed), preview.span());
-    let made = quote_spanned!(preview.span()=> #head(#preview(#(#values),*)));
+    let made = called(&quote!(#p::previewed), preview, &values);
     quote! {
-        ::core::option::Option::Some(|owned, call| #p::boxed(async move {
+        ::core::option::Option::Some(|__owned, __lease| #p::boxed(async move {
             #lent
-            let made = {
-                let arguments = &owned;
+            let __made = {
+                let __arguments = &__owned;
                 #made.await
             };
-            (owned, made)
+            (__owned, __made)
         }))
     }
 }

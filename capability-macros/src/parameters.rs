@@ -146,7 +146,8 @@ fn handle<'a>(
                 );
             }
             Role::Foreign => foreign(attribute, sink),
-            Role::Condition | Role::Lint | Role::Doc => {}
+            Role::Doc => description::report(attribute, sink),
+            Role::Condition | Role::Lint => {}
         }
     }
     let ty = unwrapped(&reference.elem);
@@ -241,7 +242,7 @@ fn argument<'a>(typed: &'a PatType, ty: &'a Type, has_generics: bool, sink: &mut
             at,
             Problem::new(
                 "an argument of a `#[capability]` borrows",
-                "arguments are owned: nobody else keeps what they would borrow",
+                "arguments are owned, for nobody else keeps what they would borrow",
                 "write an owned type, as in `Option<String>` or `Vec<String>`",
             ),
         ),
@@ -283,7 +284,8 @@ fn field_attributes(attributes: &[Attribute], sink: &mut Sink) -> (bool, bool, T
                 fields.extend(attribute.to_token_stream());
             }
             Role::Foreign => foreign(attribute, sink),
-            Role::Lint | Role::Doc => {}
+            Role::Doc => description::report(attribute, sink),
+            Role::Lint => {}
         }
     }
     (whole, concrete, fields)

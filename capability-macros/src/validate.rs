@@ -83,7 +83,7 @@ fn check_missing(written: &Written, function: &Function, sink: &mut Sink) {
         at,
         Problem::new(
             wrong,
-            "`name`, `version`, `side_effect` and `network` are always written",
+            "a contract says what it is called, which version it is, what it does and where its data goes",
             format_args!("add `{}`", examples.join(", ")),
         ),
     );

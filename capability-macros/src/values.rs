@@ -92,6 +92,11 @@ pub fn title(entry: &Entry, sink: &mut Sink) -> Option<LitStr> {
 
 /// One word out of a fixed set.
 pub fn choice(entry: &Entry, words: &'static [&'static str], sink: &mut Sink) -> Option<&'static str> {
+    choice_before(entry, words, "", sink)
+}
+
+/// The same, when `rest` follows the word.
+fn choice_before(entry: &Entry, words: &'static [&'static str], rest: &str, sink: &mut Sink) -> Option<&'static str> {
     let key = entry.word;
     let written = word(&entry.value);
     if let Some(known) = written.as_deref().and_then(|written| words.iter().find(|known| **known == written)) {
@@ -101,7 +106,7 @@ pub fn choice(entry: &Entry, words: &'static [&'static str], sink: &mut Sink) ->
     if let Some(Lit::Str(text)) = literal(&entry.value)
         && words.contains(&text.value().as_str())
     {
-        let help = format!("write `{key} = {}`", text.value());
+        let help = format!("write `{key} = {}{rest}`", text.value());
         sink.report(
             &entry.value,
             Problem::new(format_args!("`{key}` is text"), "its value is a word without quotes", help),
@@ -122,7 +127,7 @@ pub fn choice(entry: &Entry, words: &'static [&'static str], sink: &mut Sink) ->
     let wrong = format!("`{key}` has no value `{}`", text.trim_matches('"'));
     sink.report(
         &entry.value,
-        Problem::new(wrong, format_args!("it is {}", any_of(words)), format_args!("write `{key} = {meant}`")),
+        Problem::new(wrong, format_args!("it is {}", any_of(words)), format_args!("write `{key} = {meant}{rest}`")),
     );
     None
 }
@@ -209,7 +214,8 @@ pub fn target(entry: &Entry, sink: &mut Sink) -> Option<(&'static str, Option<(S
     let kind: TokenStream = trees.next().into_iter().collect();
     let rest: TokenStream = trees.collect();
     let head = Entry { word: "target", key: entry.key.clone(), value: kind };
-    let kind = choice(&head, TARGETS, sink)?;
+    let behind = if rest.is_empty() { "(url)".to_owned() } else { paths::text(&rest) };
+    let kind = choice_before(&head, TARGETS, &behind, sink)?;
     if kind == "none" {
         if rest.is_empty() {
             return Some((kind, None));
@@ -268,7 +274,7 @@ const MAX_RESULT: Wording = Wording {
 };
 
 const ENDLESS: &str = "every capability is bounded";
-const ZERO: &str = "what may never run is `locked`, and everything else is given something";
+const ZERO: &str = "a bound of zero would let nothing run, and what never runs is `locked`";
 
 fn measure(
     entry: &Entry,
