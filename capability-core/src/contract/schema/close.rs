@@ -66,6 +66,9 @@ impl Closing {
                 Openness::Closed
             }
         };
+        if parts == Openness::Open {
+            refuse_repeated(object, at)?;
+        }
         walk::children(object, at, &mut |applies, child, at| match applies {
             AppliesTo::Same => self.place(child, parts, at),
             AppliesTo::Part | AppliesTo::Definition => self.place(child, Openness::Closed, at),
@@ -125,6 +128,26 @@ impl Closing {
     fn target(&self, reference: &str) -> Option<&Value> {
         self.original.pointer(reference.strip_prefix('#')?)
     }
+}
+
+/// A name that a flattened type repeats is read by one of the two only: no value for the other is ever accepted.
+fn refuse_repeated(schema: &Map<String, Value>, at: &Pointer) -> Result<(), SchemaFault> {
+    let own = schema.get("properties").and_then(Value::as_object);
+    let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|keyword| schema.get(*keyword)?.as_array()).flatten();
+    for declared in branches.filter_map(|branch| branch.get("properties")?.as_object()) {
+        let repeated = declared.iter().find(|(name, described)| {
+            own.is_some_and(|own| own.contains_key(*name)) && described.get("const").is_none()
+        });
+        if let Some((name, _)) = repeated {
+            return Err(SchemaFault::new(
+                at.as_str(),
+                "a flattened type declares other names than the type around it",
+                "rename one of the two fields, or nest the type under a field of its own",
+            )
+            .saying(format!("`{name}`")));
+        }
+    }
+    Ok(())
 }
 
 fn has_properties(schema: &Map<String, Value>) -> bool {
