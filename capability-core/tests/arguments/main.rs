@@ -3,9 +3,13 @@
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod canonical;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 #[path = "../../../tests/support/sampler.rs"]
 mod sampler;
+#[cfg(test)]
+mod schemas;
 #[cfg(test)]
 mod zoo;

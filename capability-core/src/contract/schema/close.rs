@@ -78,11 +78,13 @@ impl Closing {
 
     /// True when several parts describe one object together.
     fn combines(&self, schema: &Map<String, Value>) -> bool {
-        let with_others = schema.iter().any(|(name, _)| {
-            matches!(name.as_str(), "anyOf" | "oneOf" | "if" | "then" | "else" | "dependentSchemas" | "$ref")
-        });
-        let own = has_properties(schema) || has_type(schema, "object") || schema.contains_key("unevaluatedProperties");
-        (with_others && own) || (schema.contains_key("allOf") && self.is_object(schema, 0))
+        let says = |keyword: &&str| schema.contains_key(*keyword);
+        let conditional = ["if", "then", "else", "dependentSchemas"].iter().any(says);
+        let choice = ["anyOf", "oneOf", "$ref"].iter().any(says);
+        let own = has_properties(schema) || schema.contains_key("unevaluatedProperties");
+        // A choice of whole objects closes each of them, whether or not the type they share is stated around it.
+        let partial = has_type(schema, "object") && (conditional || choice_with_nothing(schema));
+        partial || (own && (conditional || choice)) || (schema.contains_key("allOf") && self.is_object(schema, 0))
     }
 
     /// True when `schema`, or something it combines, describes an object.
@@ -159,10 +161,17 @@ fn has_properties(schema: &Map<String, Value>) -> bool {
 /// True when nothing says which further properties there may be, and no choice of branches says it instead.
 fn needs_closing(schema: &Map<String, Value>) -> bool {
     let says = |keyword: &str| schema.contains_key(keyword);
-    let describes = says("properties")
-        || says("patternProperties")
-        || (has_type(schema, "object") && !says("const") && !says("enum"));
+    let elsewhere = ["allOf", "anyOf", "oneOf", "$ref", "const", "enum"].into_iter().any(says);
+    let describes = has_properties(schema) || ((says("properties") || has_type(schema, "object")) && !elsewhere);
     describes && !says("additionalProperties") && !says("unevaluatedProperties")
+}
+
+/// True when one of the alternatives is to add nothing.
+fn choice_with_nothing(schema: &Map<String, Value>) -> bool {
+    let adds_nothing = |branch: &Value| {
+        is_anything(branch) || branch.as_object().is_some_and(|object| object.len() == 1 && has_type(object, "object"))
+    };
+    ["anyOf", "oneOf"].iter().filter_map(|keyword| schema.get(*keyword)?.as_array()).flatten().any(adds_nothing)
 }
 
 fn is_anything(schema: &Value) -> bool {
