@@ -37,7 +37,7 @@ impl Connection {
     ///
     /// # Errors
     /// What keeps this process from owning it, when nobody else does.
-    pub async fn open(path: &Path, packages: &'static [&'static str]) -> Result<Self, Fault> {
+    pub async fn open(path: &Path, packages: &[&str]) -> Result<Self, Fault> {
         let patience = Instant::now() + PATIENCE;
         loop {
             match Host::open(HostOptions { data_dir: path.to_owned(), packages }) {

@@ -101,10 +101,9 @@ impl Service {
             Some(turn) if turn >> 62 == 0 => TurnId(turn),
             Some(_) => return Err(Fault::usage("that turn number is too large", "number turns from 1")),
             None => {
-                let [high, ..] = self.host.new_session_id().as_bytes().as_chunks::<8>().0 else {
-                    return Err(Fault::broken("no turn could be drawn", "try again"));
-                };
-                TurnId(u64::from_be_bytes(*high) | 1 << 62)
+                let mut drawn = [0; 8];
+                self.host.environment().fill_random(&mut drawn);
+                TurnId(u64::from_be_bytes(drawn) | 1 << 62)
             }
         };
         let mode = caller.mode.unwrap_or(Mode::Live);

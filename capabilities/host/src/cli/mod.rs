@@ -24,16 +24,17 @@ use output::Output;
 #[must_use]
 pub fn run(packages: &'static [&'static str]) -> ExitCode {
     crate::panic_hook::install();
+    let packages = [packages, crate::LINKED].concat();
     let line = CommandLine::parse();
     let output = Output { json: line.everywhere.json };
-    let exit = match perform(line, output, packages) {
+    let exit = match perform(line, output, &packages) {
         Ok(exit) => exit,
         Err(fault) => output.fault(&fault),
     };
     ExitCode::from(exit)
 }
 
-fn perform(line: CommandLine, output: Output, packages: &'static [&'static str]) -> Result<u8, Fault> {
+fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, Fault> {
     match line.command {
         Command::Completions { shell } => {
             let mut command = CommandLine::command();

@@ -9,7 +9,7 @@ use capability_core::contract::Capability;
 use capability_core::executor::{
     BodyEnd, Guarantees, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner, prepare_in_process, run_in_process,
 };
-use capability_core::{BoxFuture, Call};
+use capability_core::{BoxFuture, Soon, Call};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
@@ -114,12 +114,12 @@ impl Runner for ThreadRunner {
         &'a self,
         entry: &'static Capability,
         arguments: &'a [u8],
-        call: Call,
-    ) -> BoxFuture<'a, Result<Prepared, PrepareFault>> {
-        let arguments = arguments.to_vec();
+        call: &Call,
+    ) -> Soon<'a, Result<Prepared, PrepareFault>> {
+        let (arguments, call) = (arguments.to_vec(), call.clone());
         let deadline = Instant::now() + PREPARE_TIMEOUT;
-        let started = self.start(move || async move { prepare_in_process(entry, &arguments, call).await });
-        Box::pin(async move {
+        let started = self.start(move || async move { prepare_in_process(entry, &arguments, &call).await });
+        Soon::Later(Box::pin(async move {
             match started {
                 None => Err(PrepareFault::Saturated),
                 Some(answered) => match timeout_at(deadline, answered).await {
@@ -128,7 +128,7 @@ impl Runner for ThreadRunner {
                     Ok(Ok(prepared)) => prepared,
                 },
             }
-        })
+        }))
     }
 
     fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
