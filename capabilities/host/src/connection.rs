@@ -78,6 +78,11 @@ impl Connection {
         &self.path
     }
 
+    /// Whether this process is the host.
+    pub const fn is_owner(&self) -> bool {
+        matches!(self.side, Side::Owner { .. })
+    }
+
     /// Asks, wherever the host is.
     ///
     /// # Errors
@@ -96,19 +101,27 @@ impl Connection {
     /// # Errors
     /// When another process owns the directory.
     pub async fn serve_until_interrupted(&self) -> Result<u8, Fault> {
-        let Side::Owner { .. } = &self.side else {
-            return Err(Fault::usage(
+        match &self.side {
+            Side::Owner { .. } => core::future::pending().await,
+            Side::Client { .. } => Err(Fault::usage(
                 format!("another process serves `{}` already", self.path.display()),
                 "use it, or name another directory with `--data-dir DIR`",
-            ));
+            )),
+        }
+    }
+
+    /// Waits for an interrupt or a polite end.
+    pub async fn interrupted(&self) {
+        let terminated = async {
+            match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+                Ok(mut signal) => drop(signal.recv().await),
+                Err(_) => core::future::pending().await,
+            }
         };
-        let mut terminated = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-            .map_err(|_| Fault::broken("signals cannot be received", "run it in the foreground"))?;
         tokio::select! {
             _ = tokio::signal::ctrl_c() => {}
-            _ = terminated.recv() => {}
+            () = terminated => {}
         }
-        Ok(0)
     }
 
     /// Lets no further command line in, finishes those that are, and gives the directory free.

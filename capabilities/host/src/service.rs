@@ -7,10 +7,10 @@ mod settings;
 
 use core::num::NonZeroU32;
 
+use capability_core::Session;
 use capability_core::approval::Operator;
 use capability_core::executor::{Outcome, Proposal};
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
-use capability_core::Session;
 use rustix::process::Pid;
 use serde::Serialize;
 use serde_json::Value;

@@ -229,9 +229,16 @@ pub enum OnOff {
 #[derive(Debug, Subcommand)]
 pub enum Operator {
     /// Set the operator password, or change it
-    Setup,
+    Setup {
+        /// Read the password from standard input; to change it, the present one first, on a line of its own
+        #[arg(long)]
+        password_stdin: bool,
+    },
     /// Open an operator session of ten minutes
     Login {
+        /// Read the password from standard input
+        #[arg(long)]
+        password_stdin: bool,
         /// Write a token for scripts to this file instead of binding the session to this terminal
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         token_file: Option<PathBuf>,

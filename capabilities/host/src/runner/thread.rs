@@ -9,7 +9,7 @@ use capability_core::contract::Capability;
 use capability_core::executor::{
     BodyEnd, Guarantees, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner, prepare_in_process, run_in_process,
 };
-use capability_core::{BoxFuture, Soon, Call};
+use capability_core::{BoxFuture, Call, Soon};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 

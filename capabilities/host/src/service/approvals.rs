@@ -46,9 +46,10 @@ impl Service {
             Answer::Approve => "approved",
             Answer::Deny { .. } => "denied",
         };
-        let receipt = self.host.executor().answer(operator, id, answer).await.map_err(|error| {
-            Fault::refused(error.to_string(), "see what waits with `capability approvals list`")
-        })?;
+        let receipt =
+            self.host.executor().answer(operator, id, answer).await.map_err(|error| {
+                Fault::refused(error.to_string(), "see what waits with `capability approvals list`")
+            })?;
         Ok(json!({ "approval": id, "status": answered, "receipt": receipt }))
     }
 }

@@ -26,7 +26,10 @@ impl Service {
 
     fn directory(&self) -> Probe {
         // Opening it refused anything but a directory of this user that nobody else can enter.
-        ok("data directory", format!("`{}`, closed to everybody else, owned by this host", self.host.data_dir().path().display()))
+        ok(
+            "data directory",
+            format!("`{}`, closed to everybody else, owned by this host", self.host.data_dir().path().display()),
+        )
     }
 
     fn registry(&self) -> Probe {
@@ -44,7 +47,9 @@ impl Service {
             let entry = held.entry();
             let schemas = match held.schemas() {
                 Ok(schemas) => schemas,
-                Err(fault) => return failed("contracts", format!("`{entry}`: {fault}"), "its author puts the schema right"),
+                Err(fault) => {
+                    return failed("contracts", format!("`{entry}`: {fault}"), "its author puts the schema right");
+                }
             };
             match Registry::contract_list(entry.package()).map(capability_core::contract::PackageLock::parse) {
                 None => unlisted += 1,
@@ -75,7 +80,11 @@ impl Service {
 
     fn log(&self) -> Probe {
         if self.host.is_log_poisoned() {
-            return failed("audit log", "a write failed; nothing runs until the host starts anew", "free some disk space and start the host again");
+            return failed(
+                "audit log",
+                "a write failed; nothing runs until the host starts anew",
+                "free some disk space and start the host again",
+            );
         }
         match audit_log::verify(&self.host.audit_dir()) {
             Ok(report) if report.exit_code() == 0 => ok("audit log", report.to_string()),
@@ -113,11 +122,16 @@ impl Service {
     fn bindings(&self) -> Probe {
         let executor = self.host.executor();
         let entries = executor.registry().iter().map(|held| held.entry());
-        let unbound: Vec<_> = entries.filter(|entry| !executor.is_bound(entry)).map(|entry| format!("`{entry}`")).collect();
+        let unbound: Vec<_> =
+            entries.filter(|entry| !executor.is_bound(entry)).map(|entry| format!("`{entry}`")).collect();
         if unbound.is_empty() {
             ok("bindings", "every capability has what it needs".into())
         } else {
-            weak("bindings", format!("nothing is bound to {}", unbound.join(", ")), "see what each needs with `capability describe`")
+            weak(
+                "bindings",
+                format!("nothing is bound to {}", unbound.join(", ")),
+                "see what each needs with `capability describe`",
+            )
         }
     }
 

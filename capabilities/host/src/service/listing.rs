@@ -53,8 +53,8 @@ impl Service {
     fn row(&self, held: &Registered) -> Row {
         let entry = held.entry();
         let executor = self.host.executor();
-        let off = entry.class().network == Network::External
-            && self.host.opt_ins().state(entry.name().family()) != OptIn::On;
+        let off =
+            entry.class().network == Network::External && self.host.opt_ins().state(entry.name().family()) != OptIn::On;
         let status = match (entry.is_locked(), executor.is_bound(entry), off) {
             (true, _, _) => "locked",
             (false, false, _) => "unbound",
