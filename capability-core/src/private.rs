@@ -201,3 +201,15 @@ impl<A> Unmet<A> {
         Err(ArgumentRefusal::Typed(String::new()))
     }
 }
+
+/// What derived code takes for granted, for scopes where an author's own names or the lack of a prelude hide it. Traits come
+/// without names, and the one name that is used bare comes with it.
+pub mod scope {
+    pub use core::convert::Into as _;
+    pub use core::default::Default as _;
+    pub use core::iter::{IntoIterator as _, Iterator as _};
+    pub use core::option::Option::Some;
+
+    /// Named once beside the import, so that the import is never unused.
+    pub const __SCOPE: () = ();
+}

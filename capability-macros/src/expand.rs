@@ -52,6 +52,8 @@ fn arguments(model: &Model<'_>) -> TokenStream {
         quote!(#attributes #ident: #ty)
     });
     quote! {
+        use #p::scope::*;
+        const _: () = __SCOPE;
         #[derive(#p::serde::Deserialize, #p::schemars::JsonSchema)]
         #[serde(crate = #serde, deny_unknown_fields)]
         #[schemars(crate = #schemars, rename = "Arguments")]

@@ -41,7 +41,7 @@ pub fn check_head(signature: &Signature, sink: &mut Sink) {
         } else {
             (
                 "`#[capability]` has generic parameters",
-                "write the concrete types; each further type is a capability of its own",
+                "write concrete types, as in `query: String`; each further type is a capability of its own",
             )
         };
         sink.report(&generics.params, Problem::new(wrong, "one function is one capability with one schema", help));
@@ -97,7 +97,7 @@ pub fn read<'a>(signature: &'a Signature, sink: &mut Sink) -> Vec<Parameter<'a>>
                     Problem::new(
                         "`#[capability]` is on a method",
                         "a capability is a function outside of any `impl` or `trait`, without `self`",
-                        "move the function out, and take what it needs as handles and arguments",
+                        "move the function out, as in `async fn fetch(http: &Http, url: String)`",
                     ),
                 );
                 continue;
@@ -362,7 +362,7 @@ fn check_together(parameters: &[Parameter<'_>], sink: &mut Sink) {
     let (whole, plain): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument.whole);
     if let [_, second, ..] = whole.as_slice() {
         let rule = "it marks the one parameter that is the whole argument object";
-        let help = "put the properties of both types into one";
+        let help = "put the properties of both types into one, as in `#[args] arguments: Arguments`";
         sink.report(second.ident, Problem::new("`#[args]` is on two parameters", rule, help));
     } else if let ([whole], [beside, ..]) = (whole.as_slice(), plain.as_slice()) {
         sink.report(
@@ -389,7 +389,7 @@ fn check_together(parameters: &[Parameter<'_>], sink: &mut Sink) {
                 Problem::new(
                     format_args!("`&{text}` is lent twice to a `#[capability]`"),
                     "one handle of each kind is lent to a call",
-                    "remove this parameter, and use the first one",
+                    format_args!("remove this `&{text}`, and use the first one"),
                 ),
             );
         }
