@@ -61,14 +61,23 @@ impl Code {
 /// Takes a value and does nothing.
 pub fn ignore<T>(_: T) {}
 
-/// What the macro writes for one function; [`prepare`] erases it.
+/// What becomes of arguments that were previewed: themselves, and the preview.
+pub type Previewed<A> = (A, Result<Preview, Failure>);
+
+/// Makes a preview of arguments and gives them back.
+pub type Show<A> = fn(A, Call) -> BoxFuture<'static, Previewed<A>>;
+
+/// The bytes of a result, or why there are none.
+pub type Ran = Result<Vec<u8>, BodyFault>;
+
+/// What the macro writes for one function; [`Parsing::prepare`] erases it.
 pub struct Body<A> {
     /// The author's `check`, over the parsed arguments, in words for the caller.
     pub check: fn(&A) -> Result<(), String>,
     /// The author's `preview`. Takes the arguments and gives them back.
-    pub preview: Option<fn(A, Call) -> BoxFuture<'static, (A, Result<Preview, Failure>)>>,
+    pub preview: Option<Show<A>>,
     /// Lends the handles, calls the function, serialises what it returned under the call's cap.
-    pub run: fn(A, Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>,
+    pub run: fn(A, Call) -> BoxFuture<'static, Ran>,
 }
 
 /// The `check` of a capability that has none.
@@ -200,4 +209,16 @@ impl<A> Unmet<A> {
     pub fn prepare(&self, _: &[u8], _: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
         Err(ArgumentRefusal::Typed(String::new()))
     }
+}
+
+/// What derived code takes for granted, for scopes where an author's own names or the lack of a prelude hide it. Traits come
+/// without names, and the one name that is used bare comes with it.
+pub mod scope {
+    pub use core::convert::Into as _;
+    pub use core::default::Default as _;
+    pub use core::iter::{IntoIterator as _, Iterator as _};
+    pub use core::option::Option::Some;
+
+    /// Named once beside the import, so that the import is never unused.
+    pub const __SCOPE: () = ();
 }

@@ -10,10 +10,14 @@
 
 mod args;
 mod attributes;
+mod borrow;
+mod bounds;
 mod description;
 mod diagnostics;
 mod expand;
 mod fallback;
+mod fields;
+mod head;
 mod keys;
 mod model;
 mod name;

@@ -50,7 +50,7 @@ where
 pub const fn other_kind<H: Handle>(earlier: &[HandleKind]) {
     assert!(
         !H::KIND.is_among(earlier),
-        "two handles of one kind on a `#[capability]`: one handle of each kind is lent to a call\nhelp: remove this parameter, and use the first one"
+        "two handles of one kind on a `#[capability]`: one handle of each kind is lent to a call\nhelp: keep one of the two, as in `workspace: &Workspace<Write>`"
     );
 }
 
