@@ -88,22 +88,16 @@ fn place(document: &Value, schema: &Value, choices: &mut Choices, depth: usize) 
 }
 
 /// Objects together; of anything else, the first.
-fn merged(own: Value, other: Value) -> Value {
-    match (own, other) {
-        (Value::Object(mut own), Value::Object(other)) => {
-            own.extend(other);
-            Value::Object(own)
-        }
-        (own, _) => own,
+fn merged(mut own: Value, other: Value) -> Value {
+    if let (Value::Object(own), Value::Object(other)) = (&mut own, other) {
+        own.extend(other);
     }
+    own
 }
 
 fn type_of<'s>(keywords: &'s Map<String, Value>, choices: &mut Choices, depth: usize) -> Option<&'s str> {
-    match keywords.get("type")? {
-        Value::Array(names) if depth > MAX_DEPTH && names.contains(&json!("null")) => Some("null"),
-        Value::Array(names) => choices.of(names)?.as_str(),
-        name => name.as_str(),
-    }
+    let Some(names) = keywords.get("type")?.as_array() else { return keywords.get("type")?.as_str() };
+    if depth > MAX_DEPTH && names.contains(&json!("null")) { Some("null") } else { choices.of(names)?.as_str() }
 }
 
 fn object(document: &Value, keywords: &Map<String, Value>, choices: &mut Choices, depth: usize) -> Value {
@@ -315,7 +309,7 @@ fn count(value: &Value, places: &mut usize) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| count(item, places)),
         Value::Object(object) => object.values().for_each(|value| count(value, places)),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -328,7 +322,7 @@ fn change(value: &mut Value, chosen: &mut usize, choices: &mut Choices) -> bool 
     match value {
         Value::Array(items) => items.iter_mut().any(|item| change(item, chosen, choices)),
         Value::Object(object) => object.values_mut().any(|value| change(value, chosen, choices)),
-        _ => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 

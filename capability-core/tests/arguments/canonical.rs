@@ -77,7 +77,7 @@ fn respelt(value: &Value, choices: &mut Choices) -> String {
                 _ => number.to_string(),
             }
         }
-        other => other.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
 

@@ -5,6 +5,8 @@ mod agreement;
 #[cfg(test)]
 mod canonical;
 #[cfg(test)]
+mod recursion;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 #[path = "../../../tests/support/sampler.rs"]

@@ -9,6 +9,7 @@ use capability_core::contract::Schemas;
 use libfuzzer_sys::fuzz_target;
 use schemars::JsonSchema;
 
+#[expect(dead_code, reason = "only their schema is used")]
 #[derive(JsonSchema)]
 struct Arguments {
     _query: Option<String>,
@@ -21,6 +22,7 @@ struct Arguments {
     _tree: Option<Tree>,
 }
 
+#[expect(dead_code, reason = "only their schema is used")]
 #[derive(JsonSchema)]
 #[serde(tag = "kind")]
 enum Shape {
@@ -28,6 +30,7 @@ enum Shape {
     Square { _side: f32 },
 }
 
+#[expect(dead_code, reason = "only their schema is used")]
 #[derive(JsonSchema)]
 struct Tree {
     _name: String,
