@@ -60,6 +60,10 @@ impl Failure {
         self.public.as_deref()
     }
 
+    pub(crate) fn into_public_message(self) -> Option<String> {
+        self.public
+    }
+
     /// Whether the author promised that nothing had happened yet.
     #[must_use]
     pub const fn is_before_effect(&self) -> bool {

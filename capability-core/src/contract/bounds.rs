@@ -29,6 +29,7 @@ impl Bounds {
     /// On zero and above a ceiling. The macro refuses such values with a message of its own; in a constant this is a
     /// compile error, which makes it the backstop.
     #[must_use]
+    #[expect(clippy::panic, reason = "in a constant this is the compile error that backs up the macro's")]
     pub const fn new(timeout_ms: u64, max_result: u64, per_turn: u32) -> Self {
         assert!(timeout_ms <= CEILING_TIMEOUT_MS, "`timeout` is at most 300 s");
         assert!(max_result <= CEILING_MAX_RESULT, "`max_result` is at most 8 MiB");

@@ -77,7 +77,6 @@ impl Class {
     }
 
     /// What this cell demands before anything of it runs.
-    #[must_use]
     pub const fn confirmation(self) -> Confirmation {
         Confirmation::of(self.side_effect, self.network)
     }

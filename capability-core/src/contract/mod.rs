@@ -12,6 +12,7 @@ mod target;
 
 pub use bounds::{Bounds, CEILING_MAX_RESULT, CEILING_PER_TURN, CEILING_TIMEOUT_MS};
 pub use class::{Class, Confirmation, Network, SideEffect};
+pub(crate) use lock::both_digests;
 pub use lock::{Contract, ContractDrift, LockError, PackageLock};
 pub use name::{CapabilityName, MAX_NAME_BYTES, is_valid as is_valid_name};
 pub use schema::{MAX_SCHEMA_BYTES, SchemaFault, Schemas};
@@ -106,6 +107,7 @@ impl Capability {
     /// On a name outside the grammar, version 0, bounds outside the ceilings, or one handle kind twice.
     #[doc(hidden)]
     #[must_use]
+    #[expect(clippy::panic, reason = "in a constant this is the compile error that backs up the macro's")]
     pub const fn define(definition: Definition) -> Self {
         let class = Class::new(definition.side_effect, definition.network);
         let Some(version) = NonZeroU32::new(definition.version) else {

@@ -1,0 +1,35 @@
+//! A person's answer to one pending invocation.
+
+mod digest;
+mod record;
+mod status;
+
+pub(crate) use digest::DigestInput;
+pub use digest::{DigestKey, InvocationDigest};
+pub use record::{ApprovalId, ApprovalSummary, Claims, Filed, PendingApproval};
+pub use status::{ApprovalStatus, IllegalMove, Move, next_status};
+
+use crate::session::Subject;
+
+/// Somebody who proved an operator credential. Minted by the host, never from anything a proposer sends.
+#[derive(Debug, Clone)]
+pub struct Operator(Subject);
+
+impl Operator {
+    /// Who, for the audit.
+    #[must_use]
+    pub fn name(&self) -> &Subject {
+        &self.0
+    }
+}
+
+/// The door through which operators come: handed out once, with the executor. Keep it where credentials are checked.
+pub struct OperatorMint(pub(crate) ());
+
+impl OperatorMint {
+    /// An operator whose credential the host has just checked.
+    #[must_use]
+    pub fn admit(&self, name: Subject) -> Operator {
+        Operator(name)
+    }
+}

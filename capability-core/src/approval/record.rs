@@ -1,0 +1,127 @@
+//! What is stored while a person is asked.
+
+use core::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ApprovalStatus, InvocationDigest};
+use crate::contract::{Class, Risk, TargetKind};
+use crate::preview::Preview;
+use crate::session::SessionIdentity;
+use crate::time::Timestamp;
+
+/// A pending invocation's random name: 128 bits, 32 hexadecimal digits as text. Knowing it lets one resume, never approve.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApprovalId(pub(crate) [u8; 16]);
+
+crate::hex::hex_text!(ApprovalId, 16, "an approval id is 32 hexadecimal digits");
+
+impl ApprovalId {
+    /// From 16 unpredictable bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+}
+
+/// What the proposer says about its proposal: shown to people as claims, part of neither digest nor audit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claims {
+    /// Why, at most [`Claims::MAX_REASON`] bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// On what grounds, at most [`Claims::MAX_EVIDENCE`] bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+}
+
+impl Claims {
+    /// The longest reason, in bytes.
+    pub const MAX_REASON: usize = 1024;
+    /// The longest evidence, in bytes.
+    pub const MAX_EVIDENCE: usize = 4096;
+
+    pub(crate) fn fit(&self) -> bool {
+        let within = |claim: &Option<String>, max| claim.as_ref().is_none_or(|text| text.len() <= max);
+        within(&self.reason, Self::MAX_REASON) && within(&self.evidence, Self::MAX_EVIDENCE)
+    }
+}
+
+/// One pending invocation, content included. Lives in the approval store, a named content store: everything that a caller
+/// wrote is erased when it ends. Shown to operators only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingApproval {
+    /// Its random name.
+    pub id: ApprovalId,
+    /// The capability's name, as registered.
+    pub capability: String,
+    /// Its version.
+    pub version: NonZeroU32,
+    /// The class that counted.
+    pub class: Class,
+    /// How grave.
+    pub risk: Risk,
+    /// Who asked, in which mode and turn.
+    pub identity: SessionIdentity,
+    /// The normalised bytes that would execute.
+    #[serde(with = "text_bytes")]
+    pub arguments: Vec<u8>,
+    /// What it acts on.
+    pub target: Option<(TargetKind, String)>,
+    /// What the author's preview returned.
+    pub preview: Option<Preview>,
+    /// What the proposer claims.
+    pub claims: Claims,
+    /// Why it is asked: the codes of the deciding contributors.
+    pub because: Vec<crate::code::Code>,
+    /// When it was proposed.
+    pub created_at: Timestamp,
+    /// When it expires, answered or not.
+    pub expires_at: Timestamp,
+}
+
+/// The normalised bytes are JSON text, hence UTF-8.
+mod text_bytes {
+    use serde::{Deserialize, Deserializer, Serializer, ser::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(core::str::from_utf8(bytes).map_err(S::Error::custom)?)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        String::deserialize(deserializer).map(String::into_bytes)
+    }
+}
+
+/// What remains of an approval whether or not its content was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalSummary {
+    /// Its random name.
+    pub id: ApprovalId,
+    /// Where it stands.
+    pub status: ApprovalStatus,
+    /// The capability's name.
+    pub capability: String,
+    /// Its version.
+    pub version: NonZeroU32,
+    /// The class that counted.
+    pub class: Class,
+    /// How grave.
+    pub risk: Risk,
+    /// Who asked.
+    pub identity: SessionIdentity,
+    /// When it was proposed.
+    pub created_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Timestamp,
+}
+
+/// A pending invocation with the digest that an answer binds to.
+#[derive(Debug, Clone)]
+pub struct Filed {
+    /// What was asked.
+    pub approval: PendingApproval,
+    /// The keyed digest of what would execute.
+    pub digest: InvocationDigest,
+}

@@ -1,0 +1,319 @@
+//! The one event type.
+
+use core::num::NonZeroU32;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::approval::ApprovalId;
+use crate::code::{Code, Stage};
+use crate::contract::{CapabilityName, Class};
+use crate::executor::{Effect, Guarantees};
+use crate::handle::HandleFamily;
+use crate::policy::{Contribution, Verdict};
+use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use crate::time::Timestamp;
+
+/// An invocation's name in the log: half of it random per start, half counted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InvocationId(pub(crate) [u8; 16]);
+
+crate::hex::hex_text!(InvocationId, 16, "an invocation id is 32 hexadecimal digits");
+
+/// One event and when it happened. A sink adds the number and the chain.
+#[derive(Debug, Clone, Serialize)]
+pub struct Record {
+    /// When, by the host's clock.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Who asked for what, as far as it was settled.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The invocation.
+    pub invocation: InvocationId,
+    /// The registered capability; absent while, or when, there is none of that name and version.
+    pub capability: Option<(CapabilityName, NonZeroU32, Class)>,
+    /// Who.
+    pub identity: Arc<SessionIdentity>,
+}
+
+impl Serialize for Asked {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Form<'a> {
+            invocation: InvocationId,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            capability: Option<CapabilityName>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            version: Option<NonZeroU32>,
+            #[serde(flatten, skip_serializing_if = "Option::is_none")]
+            class: Option<Class>,
+            session: SessionId,
+            subject: &'a Subject,
+            mode: Mode,
+            origin: Origin,
+            turn: TurnId,
+        }
+        let SessionIdentity { id, subject, mode, origin, turn } = self.identity.as_ref();
+        Form {
+            invocation: self.invocation,
+            capability: self.capability.map(|(name, ..)| name),
+            version: self.capability.map(|(_, version, _)| version),
+            class: self.capability.map(|(.., class)| class),
+            session: *id,
+            subject,
+            mode: *mode,
+            origin: *origin,
+            turn: *turn,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// Where in a capability's *own schema* a refusal arose: keyword and schema path, neither of which a caller can choose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SchemaPlace {
+    keyword: &'static str,
+    schema_path: String,
+}
+
+impl SchemaPlace {
+    /// Reached only from the validator, with a path inside the compiled schema.
+    pub(crate) const fn of_schema(keyword: &'static str, schema_path: String) -> Self {
+        Self { keyword, schema_path }
+    }
+}
+
+/// How an invocation ended, as a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeKind {
+    /// The body ran and its result was given.
+    Executed,
+    /// It waits for a person.
+    Pending,
+    /// A stage refused it.
+    Rejected,
+    /// A person said no.
+    Denied,
+    /// Nobody answered in time.
+    Expired,
+    /// The caller or the session went away.
+    Cancelled,
+    /// The body said that it failed.
+    Failed,
+    /// The deadline passed.
+    TimedOut,
+    /// The body panicked.
+    Panicked,
+    /// The result was above the cap.
+    ResultTooLarge,
+    /// The result did not follow its schema.
+    ResultInvalid,
+    /// It ran, and its record could not be written.
+    Withheld,
+}
+
+impl OutcomeKind {
+    /// The word used in outcomes and in the audit.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Executed => "executed",
+            Self::Pending => "pending",
+            Self::Rejected => "rejected",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed_out",
+            Self::Panicked => "panicked",
+            Self::ResultTooLarge => "result_too_large",
+            Self::ResultInvalid => "result_invalid",
+            Self::Withheld => "withheld",
+        }
+    }
+}
+
+/// What happened to an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalStep {
+    /// A person said yes.
+    Approved,
+    /// A person said no.
+    Denied,
+}
+
+/// A setting that an operator changed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", tag = "setting")]
+pub enum SettingKey {
+    /// A family of external capabilities was turned on or off.
+    OptIn {
+        /// The family, from the registry.
+        family: FamilyName,
+        /// The new state.
+        on: bool,
+    },
+    /// The operator credential was set or changed.
+    OperatorCredential,
+    /// An operator session was opened.
+    OperatorSession,
+}
+
+/// The first segment of a registered name; it cannot be made from other text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct FamilyName(&'static str);
+
+impl From<CapabilityName> for FamilyName {
+    fn from(name: CapabilityName) -> Self {
+        let whole: &'static str = name.as_static();
+        Self(whole.split_once('.').map_or(whole, |(family, _)| family))
+    }
+}
+
+/// What a log found when it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryKind {
+    /// The last line was incomplete and was cut off.
+    TornTail,
+    /// Intents without an outcome: their effect is unknown.
+    UnfinishedIntents,
+}
+
+/// Which rule of a channel turned a message away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChannelRule {
+    /// The signature or token was missing or wrong.
+    Unauthenticated,
+    /// The sender or room is not on the list.
+    NotListed,
+    /// Too old or seen before.
+    Stale,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// Policy was evaluated.
+    PolicyDecision {
+        /// Who and what.
+        #[serde(flatten)]
+        asked: Asked,
+        /// The verdict.
+        verdict: Verdict,
+        /// Every contributor with what it said.
+        contributions: Contributions,
+    },
+    /// A mutating or external call is about to start.
+    Intent {
+        /// Who and what.
+        #[serde(flatten)]
+        asked: Asked,
+        /// The approval that lets it run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approval: Option<ApprovalId>,
+        /// What the runner can promise.
+        #[serde(flatten)]
+        guarantees: Guarantees,
+    },
+    /// An invocation ended.
+    Outcome {
+        /// Who and what.
+        #[serde(flatten)]
+        asked: Asked,
+        /// How.
+        outcome: OutcomeKind,
+        /// The stage it reached.
+        stage: Stage,
+        /// Why, where a stage of ours says so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<Code>,
+        /// Where in the schema, for a schema refusal.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        place: Option<SchemaPlace>,
+        /// What became of the world.
+        effect: Effect,
+        /// The approval it made or used.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approval: Option<ApprovalId>,
+        /// The size of the result's JSON text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result_bytes: Option<u64>,
+        /// From entry to end, in microseconds.
+        duration_us: u64,
+        /// What the runner can promise; absent when nothing ran.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        guarantees: Option<Guarantees>,
+    },
+    /// A person answered.
+    Approval {
+        /// Which.
+        approval: ApprovalId,
+        /// What was answered.
+        step: ApprovalStep,
+        /// The operator who answered.
+        operator: Subject,
+    },
+    /// A standing answer was given, used or taken back.
+    Grant {
+        /// Which.
+        grant: ApprovalId,
+        /// The operator who gave it.
+        operator: Subject,
+    },
+    /// Nobody answered in time.
+    Expiry {
+        /// Which.
+        approval: ApprovalId,
+    },
+    /// A secret was bound to a call: its configured name and source, never its value.
+    SecretBinding {
+        /// Who and what.
+        #[serde(flatten)]
+        asked: Asked,
+        /// Which family of handle bound it.
+        source: HandleFamily,
+        /// The configured name, from the capability's own handle.
+        name: &'static str,
+    },
+    /// A channel turned a message away.
+    ChannelRefusal {
+        /// By which rule.
+        rule: ChannelRule,
+    },
+    /// Another provider served than the first choice.
+    ProviderFallback {
+        /// Who and what.
+        #[serde(flatten)]
+        asked: Asked,
+    },
+    /// An operator changed a setting.
+    Configuration {
+        /// Which, and to what.
+        #[serde(flatten)]
+        key: SettingKey,
+        /// Who.
+        operator: Subject,
+    },
+    /// The log was opened and something was put right.
+    Recovery {
+        /// What.
+        kind: RecoveryKind,
+        /// How many lines or intents.
+        count: u64,
+    },
+}
+
+/// What every contributor said, in its fixed order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Contributions(pub [Contribution; crate::policy::CONTRIBUTORS]);

@@ -1,0 +1,18 @@
+//! What happened, without what was said.
+//!
+//! One event type, fixed from the start. It has no field that could hold an argument, a result, an error's text, a note, a
+//! digest or an unknown name: every field is a number, a closed enum, an id that the host made, or a name from the
+//! registry. Source: RFC-0003, "Audit Events".
+
+mod event;
+mod memory;
+mod sink;
+mod ticket;
+
+pub use event::{
+    ApprovalStep, Asked, ChannelRule, Contributions, Event, FamilyName, InvocationId, OutcomeKind, Record,
+    RecoveryKind, SchemaPlace, SettingKey,
+};
+pub use memory::MemorySink;
+pub use sink::{LineHash, Receipt, Sink, SinkFault, Submission};
+pub(crate) use ticket::{AuditTicket, Ending};

@@ -1,0 +1,179 @@
+//! Every reason the framework itself gives, as one closed list.
+
+use serde::{Deserialize, Serialize};
+
+/// The six stages in their order, and the door before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Before any stage: a session that may not ask at all.
+    Entry,
+    /// Exact name and version.
+    Resolve,
+    /// Arguments against the schema, typed parsing, the author's `check` and `preview`.
+    Validate,
+    /// The verdict, and the caps per turn.
+    Policy,
+    /// A person's answer, when one is needed.
+    Confirm,
+    /// The body, bounded.
+    Execute,
+    /// The record.
+    Audit,
+}
+
+impl Stage {
+    /// The word used in outcomes and in the audit.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Entry => "entry",
+            Self::Resolve => "resolve",
+            Self::Validate => "validate",
+            Self::Policy => "policy",
+            Self::Confirm => "confirm",
+            Self::Execute => "execute",
+            Self::Audit => "audit",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])+ $variant:ident $text:literal at $stage:ident: $message:literal, help $help:literal;)+) => {
+        /// Why an invocation was refused or ended: a word for machines, with its sentence and what to do for people.
+        ///
+        /// It carries no content: what a caller wrote is never part of a code.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Code { $($(#[$doc])+ $variant,)+ }
+
+        impl Code {
+            /// All of them, in the order of the stages.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The word used in outcomes and in the audit.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+
+            /// The stage that gives it.
+            #[must_use]
+            pub const fn stage(self) -> Stage {
+                match self { $(Self::$variant => Stage::$stage),+ }
+            }
+
+            /// The sentence, when nothing more precise is known.
+            #[must_use]
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$variant => $message),+ }
+            }
+
+            /// What to do about it, when nothing more precise is known.
+            #[must_use]
+            pub const fn help(self) -> &'static str {
+                match self { $(Self::$variant => $help),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A dream or replay session asked.
+    ModeRefused "mode_refused" at Entry: "dream and replay sessions run nothing", help "ask again in a live session";
+    /// The session was ended.
+    SessionEnded "session_ended" at Entry: "the session has ended", help "open a new session";
+    /// No entry has that name and version.
+    UnknownCapability "unknown_capability" at Resolve: "no capability has exactly that name and version", help "see what exists with `capability list`";
+    /// Above the size limit.
+    ArgumentsTooLarge "arguments_too_large" at Validate: "the arguments are too large", help "send at most 1 MiB of JSON";
+    /// Not JSON, or not of a kind that is taken.
+    ArgumentsMalformed "arguments_malformed" at Validate: "the arguments are not well-formed JSON", help "send one JSON object";
+    /// One object has one key twice.
+    DuplicateKey "duplicate_key" at Validate: "an object has the same key twice", help "send each key once";
+    /// Nested too deeply.
+    TooDeep "too_deep" at Validate: "the arguments are nested too deeply", help "flatten the arguments";
+    /// A text holds a NUL character.
+    ControlCharacter "control_character" at Validate: "a text holds a NUL character", help "send texts without NUL";
+    /// The arguments are not an object.
+    NotAnObject "not_an_object" at Validate: "the arguments are not a JSON object", help "send an object such as `{}`";
+    /// The schema refuses the arguments.
+    SchemaViolation "schema_violation" at Validate: "the arguments do not follow the schema", help "see the schema with `capability describe`";
+    /// Typed parsing refuses what the schema accepts.
+    ArgumentRefused "argument_refused" at Validate: "an argument has the right shape and no such value exists", help "see the schema with `capability describe`";
+    /// The author's `check` refuses the arguments.
+    CheckRefused "check_refused" at Validate: "the arguments make no sense together", help "read the message and send other arguments";
+    /// A claim is above its limit.
+    ClaimsTooLarge "claims_too_large" at Validate: "the reason or evidence is too long", help "send at most 1 KiB of reason and 4 KiB of evidence";
+    /// The capability's own schema breaks a rule of the framework.
+    SchemaFault "schema_fault" at Validate: "the capability's own schema is at fault", help "its author runs `capability contract check`";
+    /// The author's part of validate failed.
+    PrepareFailed "prepare_failed" at Validate: "the capability could not prepare this call", help "read the message; nothing has happened";
+    /// The author's part of validate took too long.
+    PrepareTimedOut "prepare_timed_out" at Validate: "the capability took too long to prepare this call", help "try again; nothing has happened";
+    /// The author's part of validate panicked.
+    PreparePanicked "prepare_panicked" at Validate: "the capability failed while preparing this call", help "report it to its author; nothing has happened";
+    /// It exists to be named.
+    Locked "locked" at Policy: "this capability is locked: it exists to be named and never runs", help "nothing unlocks it";
+    /// The subject's manifest does not declare it.
+    Undeclared "undeclared" at Policy: "this subject's manifest does not declare the capability", help "an operator adds it to the subject's manifest";
+    /// Plan mode blocks what changes or leaves the device.
+    PlanMode "plan_mode" at Policy: "plan mode runs only what is read-only and local", help "ask again in a live session";
+    /// The family of an external capability is off.
+    OptInOff "opt_in_off" at Policy: "this family reaches outside the device and is off", help "an operator turns it on with `capability optin set FAMILY on`";
+    /// The setting that would turn it on cannot be read.
+    OptInDamaged "opt_in_damaged" at Policy: "the setting for this family cannot be read, so it counts as off", help "an operator sets it again with `capability optin set FAMILY on`";
+    /// The capability's own default denies.
+    DefaultDeny "default_deny" at Policy: "this capability is denied until an operator allows it", help "an operator adds a rule for it";
+    /// The capability's own default asks.
+    DefaultAsk "default_ask" at Policy: "this capability asks by default", help "a person answers it";
+    /// The class's floor asks for a fresh answer.
+    FloorRequired "floor_required" at Policy: "its class needs a fresh confirmation", help "a person answers this very invocation";
+    /// No broker of this host serves one of its handles.
+    MissingRuntimeBinding "missing_runtime_binding" at Policy: "the capability exists, and this host has nothing bound to it", help "an operator configures what it needs; see `capability describe`";
+    /// The capability's own cap for this turn is used up.
+    TurnCap "turn_cap" at Policy: "this capability's cap for the turn is used up", help "go on in the next turn";
+    /// The overall cap for this turn is used up.
+    TurnTotal "turn_total" at Policy: "the turn's overall cap is used up", help "go on in the next turn";
+    /// Nothing to say.
+    Clear "clear" at Policy: "nothing stands against it", help "go on";
+    /// A store could not be read or written.
+    StoreUnavailable "store_unavailable" at Policy: "a store of the host did not answer", help "an operator runs `capability doctor`";
+    /// No such approval, or not this subject's.
+    ApprovalUnknown "approval_unknown" at Confirm: "no approval of yours has that id", help "propose the call again";
+    /// What would run is not what was approved.
+    ApprovalMismatch "approval_mismatch" at Confirm: "what would run is not what was approved", help "propose the call again; the approval is not used up";
+    /// The approval was used.
+    ApprovalConsumed "approval_consumed" at Confirm: "the approval was used", help "propose the call again";
+    /// Too many calls wait for an answer.
+    TooManyPending "too_many_pending" at Confirm: "too many calls wait for an answer", help "answer or let expire what is pending, then propose again";
+    /// The runner has no room.
+    RunnerSaturated "runner_saturated" at Execute: "the host has no room to run another call", help "try again later; nothing has happened";
+    /// The log cannot be written, so nothing runs.
+    AuditUnavailable "audit_unavailable" at Audit: "the audit log cannot be written, so nothing runs", help "an operator runs `capability doctor`";
+}
+
+impl core::fmt::Display for Code {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    /// The grammar of refusals: lower case, no full stop, and something to do.
+    #[test]
+    fn every_code_has_a_sentence_and_a_help() {
+        for code in Code::ALL {
+            for text in [code.message(), code.help()] {
+                assert!(
+                    !text.is_empty() && !text.ends_with('.') && text.starts_with(char::is_lowercase),
+                    "{code}: {text}"
+                );
+            }
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+    }
+}

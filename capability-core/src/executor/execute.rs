@@ -1,0 +1,91 @@
+//! Stage five: the body, bounded.
+
+use super::invocation::{Confirmed, Course, Executed, Invocation, ReadyToExecute, Settled, Stopped};
+use super::outcome::{Effect, Ended};
+use super::runner::BodyEnd;
+use crate::arguments::ResultFault;
+use crate::audit::{Event, SchemaPlace};
+use crate::code::{Code, Stage};
+use crate::contract::{Capability, Network, SideEffect};
+use crate::registry::Registered;
+
+impl<S> Invocation<S> {
+    /// Runs the body until its deadline, under its result cap, and checks its result against the schema.
+    ///
+    /// A mutating or external call starts only after its intent is durable.
+    ///
+    /// # Errors
+    /// When it may not start: the log is down, or the session has ended.
+    pub async fn execute(mut self) -> Result<Invocation<Executed>, Box<Stopped>>
+    where
+        S: ReadyToExecute,
+    {
+        self.course.ticket.stage = Stage::Execute;
+        let Confirmed { subject, prepared, call } = self.state.state();
+        let mut course = self.course;
+        let Some(entry) = course.entry(&subject).map(Registered::entry) else {
+            return Err(course.refuse(Code::UnknownCapability));
+        };
+        if course.session.ending().has_come() {
+            return Err(course.stop(Ended::Cancelled));
+        }
+        let guarantees = course.executor.runner.guarantees(entry);
+        course.ticket.guarantees = Some(guarantees);
+        let class = entry.class();
+        if class.side_effect == SideEffect::Mutating || class.network == Network::External {
+            let (asked, approval) = (course.ticket.asked(), course.ticket.approval);
+            if course.ticket.submit(Event::Intent { asked, approval, guarantees }).durable().await.is_err() {
+                course.ticket.guarantees = None;
+                return Err(course.refuse(Code::AuditUnavailable));
+            }
+        }
+        // From here on a record that nobody finishes says what may have happened.
+        course.ticket.effect = Effect::of_unfinished(class);
+        let call = call.until(tokio::time::Instant::now() + entry.bounds().timeout());
+        // The body first: a call that ends at once never registers for the session's end.
+        let end = tokio::select! {
+            biased;
+            end = course.executor.runner.run(prepared, call) => Some(end),
+            () = course.session.ending().comes() => None,
+        };
+        let state = settle(&course, &subject, entry, end);
+        course.ticket.effect = state.effect;
+        Ok(Invocation { course, state })
+    }
+}
+
+/// What the body's end means for the caller and for the world.
+fn settle(course: &Course, subject: &Settled, entry: &Capability, end: Option<BodyEnd>) -> Executed {
+    let unfinished = Effect::of_unfinished(entry.class());
+    let ended = |ended, effect| Executed { ended, effect, place: None };
+    // A result that cannot be given is still a body that ran to its end.
+    let completed = match unfinished {
+        Effect::NotStarted => Effect::NotStarted,
+        Effect::Completed | Effect::Unknown => Effect::Completed,
+    };
+    match end {
+        None => ended(Ended::Cancelled, unfinished),
+        Some(BodyEnd::TimedOut) => ended(Ended::TimedOut, unfinished),
+        Some(BodyEnd::Panicked) => ended(Ended::Panicked, unfinished),
+        Some(BodyEnd::Saturated) => ended(Ended::Rejected(Code::RunnerSaturated.into()), Effect::NotStarted),
+        Some(BodyEnd::Failed(failure)) => {
+            let effect = if failure.is_before_effect() { Effect::NotStarted } else { unfinished };
+            ended(Ended::Failed { message: failure.into_public_message() }, effect)
+        }
+        Some(BodyEnd::TooLarge) => ended(Ended::ResultTooLarge { max: entry.bounds().max_result() }, completed),
+        Some(BodyEnd::Unserialisable) => ended(Ended::ResultInvalid, completed),
+        Some(BodyEnd::Result(json)) => match checked(course, subject, json) {
+            Ok(result) => ended(Ended::Executed { result }, Effect::Completed),
+            Err(place) => Executed { ended: Ended::ResultInvalid, effect: completed, place },
+        },
+    }
+}
+
+/// The result, once it follows its own schema.
+fn checked(course: &Course, subject: &Settled, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
+    let built = course.entry(subject).and_then(|held| held.built().ok()).ok_or(None)?;
+    built.validators.result(&json).map_err(|ResultFault { keyword, schema_path }| {
+        keyword.zip(schema_path).map(|(keyword, path)| SchemaPlace::of_schema(keyword, path))
+    })?;
+    String::from_utf8(json).map_err(|_| None)
+}

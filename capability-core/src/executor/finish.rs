@@ -1,0 +1,55 @@
+//! Stage six: the record, always.
+
+use super::invocation::{Executed, Invocation, ReadyToAudit, Stopped};
+use super::outcome::{Effect, Ended, Outcome};
+use crate::audit::Ending;
+use crate::code::Stage;
+
+impl<S> Invocation<S> {
+    /// Writes the record and gives the outcome, in this order: no result is released before its record is durable.
+    pub async fn audit(self) -> Outcome
+    where
+        S: ReadyToAudit,
+    {
+        let Executed { ended, effect, place } = self.state.state();
+        Stopped { course: self.course, ended, effect, place }.audit().await
+    }
+}
+
+impl Stopped {
+    /// Writes the record and gives the outcome.
+    pub async fn audit(self) -> Outcome {
+        let Self { course, ended, effect, place } = self;
+        let (code, result_bytes) = match &ended {
+            Ended::Rejected(refusal) => (Some(refusal.code), None),
+            Ended::Executed { result } => (None, Some(result.len() as u64)),
+            _ => (None, None),
+        };
+        let mut ticket = course.ticket;
+        if let Some(code) = code {
+            ticket.stage = code.stage();
+        }
+        let stage = ticket.stage;
+        let (approvals, approval) = (course.executor.approvals.as_ref(), ticket.approval);
+        let ending = Ending { outcome: ended.kind(), code, place, effect, result_bytes };
+        match ticket.finish(ending).durable().await {
+            Ok(receipt) => Outcome { ended, effect, stage, receipt: Some(receipt) },
+            Err(_) => {
+                // A question whose record is missing is not asked.
+                if let (Ended::Pending { .. }, Some(approval)) = (&ended, approval) {
+                    let _ = approvals.withdraw(approval).await;
+                }
+                Outcome { ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
+            }
+        }
+    }
+}
+
+/// What is said when the log is down: a body that ran keeps its result to itself, and nothing waits for a person.
+fn unrecorded(ended: Ended, effect: Effect) -> Ended {
+    match (&ended, effect) {
+        (Ended::Executed { .. }, _) => Ended::Withheld,
+        (Ended::Pending { .. }, _) => Ended::Rejected(crate::code::Code::AuditUnavailable.into()),
+        _ => ended,
+    }
+}

@@ -1,0 +1,188 @@
+//! The typestates: what has been established about one invocation.
+//!
+//! `Proposed -> Resolved -> Validated -> Permitted -> Confirmed -> Executed`. Nobody outside can make one, each step
+//! consumes it, and a step that is tried too early does not compile.
+
+use std::sync::Arc;
+
+use super::{Inner, Prepared, Proposal};
+use crate::approval::Filed;
+use crate::arguments::Arguments;
+use crate::audit::{AuditTicket, SchemaPlace};
+use crate::call::Call;
+use crate::contract::{Capability, TargetKind};
+use crate::handle::Lease;
+use crate::policy::Decision;
+use crate::provider::ProviderDecision;
+use crate::registry::Registered;
+use crate::session::Session;
+
+use super::outcome::{Effect, Ended, Refusal};
+
+/// One invocation in one state.
+#[must_use = "an invocation that is dropped is recorded as cancelled"]
+pub struct Invocation<S> {
+    pub(super) course: Box<Course>,
+    pub(super) state: S,
+}
+
+/// What every state shares.
+pub(super) struct Course {
+    pub(super) executor: Arc<Inner>,
+    pub(super) session: Session,
+    pub(super) ticket: AuditTicket,
+    /// The approval that is being resumed.
+    pub(super) resumed: Option<Filed>,
+}
+
+/// Nothing is established.
+pub struct Proposed {
+    pub(super) proposal: Proposal,
+}
+
+/// It names a registered capability, and a provider decision says who would run it.
+pub struct Resolved {
+    pub(super) proposal: Proposal,
+    pub(super) subject: Settled,
+}
+
+/// The registered capability and the decision about it.
+pub(super) struct Settled {
+    /// The registry and this entry's place in it: entries live as long as the executor.
+    pub(super) at: usize,
+    pub(super) decision: ProviderDecision,
+}
+
+/// Its arguments follow the schema, parse, and make sense to the author.
+pub struct Validated {
+    pub(super) valid: Box<Valid>,
+}
+
+/// What validation established. Boxed: it travels through three more stages.
+pub(super) struct Valid {
+    pub(super) subject: Settled,
+    pub(super) arguments: Arguments,
+    pub(super) claims: crate::approval::Claims,
+    pub(super) target: Option<(TargetKind, String)>,
+    pub(super) scope: Option<String>,
+    /// Absent for what cannot run anyway.
+    pub(super) prepared: Option<(Prepared, Call)>,
+}
+
+/// Policy has spoken, and the turn has room.
+pub struct Permitted {
+    pub(super) valid: Box<Valid>,
+    pub(super) decision: Decision,
+}
+
+/// Whatever answer it takes is there, and is used up.
+pub struct Confirmed {
+    pub(super) subject: Settled,
+    pub(super) prepared: Prepared,
+    pub(super) call: Call,
+}
+
+/// The body ended, one way or another; only the record is missing.
+pub struct Executed {
+    pub(super) ended: Ended,
+    pub(super) effect: Effect,
+    pub(super) place: Option<SchemaPlace>,
+}
+
+/// An invocation that goes no further: only the record is missing.
+pub struct Stopped {
+    pub(super) course: Box<Course>,
+    pub(super) ended: Ended,
+    pub(super) effect: Effect,
+    pub(super) place: Option<SchemaPlace>,
+}
+
+impl Course {
+    pub(super) fn entry(&self, subject: &Settled) -> Option<&Registered> {
+        self.executor.registry.at(subject.at)
+    }
+
+    /// What the author's code is lent.
+    pub(super) fn call(&self, entry: &Capability) -> Call {
+        let lease =
+            Lease { capability: entry.name(), version: entry.version(), identity: self.session.shared_identity() };
+        let deadline = self.ticket.begun() + super::PREPARE_TIMEOUT;
+        Call::new(lease, Arc::clone(&self.executor.broker), deadline, entry.bounds().max_result())
+    }
+
+    /// Ends here, before the body began.
+    pub(super) fn stop(mut self: Box<Self>, ended: Ended) -> Box<Stopped> {
+        if let Ended::Rejected(refusal) = &ended {
+            self.ticket.stage = refusal.code.stage();
+        }
+        Box::new(Stopped { course: self, ended, effect: Effect::NotStarted, place: None })
+    }
+
+    /// Ends here with a refusal.
+    pub(super) fn refuse(self: Box<Self>, refusal: impl Into<Refusal>) -> Box<Stopped> {
+        self.stop(Ended::Rejected(refusal.into()))
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Proposed {}
+    impl Sealed for super::Resolved {}
+    impl Sealed for super::Validated {}
+    impl Sealed for super::Permitted {}
+    impl Sealed for super::Confirmed {}
+    impl Sealed for super::Executed {}
+}
+
+macro_rules! ready {
+    ($(#[$doc:meta])* $trait:ident, $state:ident, $message:literal, $label:literal) => {
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(message = $message, label = $label)]
+        pub trait $trait: sealed::Sealed {
+            #[doc(hidden)]
+            fn state(self) -> $state;
+        }
+        impl $trait for $state {
+            fn state(self) -> $state {
+                self
+            }
+        }
+    };
+}
+
+ready! {
+    /// What `resolve` needs.
+    ReadyToResolve, Proposed,
+    "`resolve` cannot run on an invocation that is already `{Self}`: the stages are resolve, validate, policy, confirm, execute, audit, each once and in this order\nhelp: go on from `{Self}` with the stage that follows it",
+    "`resolve` has already run"
+}
+ready! {
+    /// What `validate` needs.
+    ReadyToValidate, Resolved,
+    "`validate` cannot run on an invocation that is `{Self}`: the stages are resolve, validate, policy, confirm, execute, audit, each once and in this order\nhelp: write `invocation.resolve()` first",
+    "stage `resolve` must come directly before"
+}
+ready! {
+    /// What `permit`, the policy stage, needs.
+    ReadyToPermit, Validated,
+    "`permit` cannot run on an invocation that is `{Self}`: the stages are resolve, validate, policy, confirm, execute, audit, each once and in this order\nhelp: write `invocation.validate().await` first",
+    "stage `validate` must come directly before"
+}
+ready! {
+    /// What `confirm` needs.
+    ReadyToConfirm, Permitted,
+    "`confirm` cannot run on an invocation that is `{Self}`: the stages are resolve, validate, policy, confirm, execute, audit, each once and in this order\nhelp: write `invocation.permit().await` first",
+    "stage `policy` must come directly before"
+}
+ready! {
+    /// What `execute` needs.
+    ReadyToExecute, Confirmed,
+    "`execute` cannot run on an invocation that is `{Self}`: the stages are resolve, validate, policy, confirm, execute, audit, each once and in this order\nhelp: write `invocation.confirm().await` first",
+    "stage `confirm` must come directly before"
+}
+ready! {
+    /// What `audit` needs.
+    ReadyToAudit, Executed,
+    "`audit` cannot run on an invocation that is `{Self}`: the stages are resolve, validate, policy, confirm, execute, audit, each once and in this order\nhelp: write `invocation.execute().await` first",
+    "stage `execute` must come directly before"
+}

@@ -1,0 +1,257 @@
+//! The one executor: every invocation, whoever asks, through six stages in one order.
+//!
+//! `invoke` and `resume` are the two doors, and both run all six stages. Source: RFC-0003, "Deterministic Executor".
+
+mod confirm;
+mod desk;
+mod execute;
+mod finish;
+mod invocation;
+mod outcome;
+mod permit;
+mod proposal;
+mod resolve;
+mod runner;
+mod validate;
+
+pub use desk::AnswerFault;
+pub use invocation::{
+    Confirmed, Executed, Invocation, Permitted, Proposed, ReadyToAudit, ReadyToConfirm, ReadyToExecute, ReadyToPermit,
+    ReadyToResolve, ReadyToValidate, Resolved, Stopped, Validated,
+};
+pub use outcome::{Effect, Ended, Outcome, Refusal};
+pub use proposal::Proposal;
+pub use runner::{
+    BodyEnd, Deadline, Guarantees, InlineRunner, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,
+    prepare_in_process, run_in_process,
+};
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::sync::Arc;
+
+use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, OperatorMint};
+use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink};
+use crate::code::{Code, Stage};
+use crate::handle::Broker;
+use crate::registry::Registry;
+use crate::session::{Session, SessionMint};
+use crate::store::{Approvals, Found, OptIns, Turns};
+use crate::time::Environment;
+
+use invocation::Course;
+
+/// Limits that hold for every capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most invocations one turn may have, over all capabilities.
+    pub per_turn: u32,
+    /// How long a pending invocation waits for its answer and its run.
+    pub approval_lifetime: Duration,
+}
+
+impl Default for Limits {
+    /// 32 invocations a turn; 120 s for an answer.
+    fn default() -> Self {
+        Self { per_turn: 32, approval_lifetime: Duration::from_secs(120) }
+    }
+}
+
+/// Everything an executor is handed; it takes nothing by itself.
+pub struct Setup {
+    /// The capabilities of this build.
+    pub registry: Registry,
+    /// Runs bodies.
+    pub runner: Arc<dyn Runner>,
+    /// Serves handles.
+    pub broker: Arc<dyn Broker>,
+    /// Takes records.
+    pub sink: Arc<dyn Sink>,
+    /// Keeps what waits for a person.
+    pub approvals: Arc<dyn Approvals>,
+    /// Counts invocations per turn.
+    pub turns: Arc<dyn Turns>,
+    /// Tells which external families are on.
+    pub opt_ins: Arc<dyn OptIns>,
+    /// The wall clock and randomness.
+    pub environment: Arc<dyn Environment>,
+    /// The installation's digest key.
+    pub key: DigestKey,
+    /// Limits that hold for every capability.
+    pub limits: Limits,
+}
+
+struct Inner {
+    registry: Registry,
+    runner: Arc<dyn Runner>,
+    broker: Arc<dyn Broker>,
+    sink: Arc<dyn Sink>,
+    approvals: Arc<dyn Approvals>,
+    turns: Arc<dyn Turns>,
+    opt_ins: Arc<dyn OptIns>,
+    environment: Arc<dyn Environment>,
+    key: DigestKey,
+    limits: Limits,
+    /// Half of every invocation's id: random per start.
+    start: [u8; 8],
+    /// The other half: counted.
+    count: AtomicU64,
+}
+
+/// Runs invocations. Cheap to clone; all clones are one executor.
+#[derive(Clone)]
+pub struct Executor(Arc<Inner>);
+
+/// An executor and the two doors that only its host may hold.
+pub struct Parts {
+    /// Runs invocations.
+    pub executor: Executor,
+    /// Opens sessions for whom the host authenticated.
+    pub sessions: SessionMint,
+    /// Admits operators whose credential the host checked.
+    pub operators: OperatorMint,
+}
+
+impl Executor {
+    /// Builds an executor, and with it the only session mint and the only operator mint it will ever have.
+    #[must_use]
+    pub fn build(setup: Setup) -> Parts {
+        let Setup { registry, runner, broker, sink, approvals, turns, opt_ins, environment, key, limits } = setup;
+        let mut start = [0; 8];
+        environment.fill_random(&mut start);
+        let count = AtomicU64::new(0);
+        let inner =
+            Inner { registry, runner, broker, sink, approvals, turns, opt_ins, environment, key, limits, start, count };
+        Parts { executor: Self(Arc::new(inner)), sessions: SessionMint(()), operators: OperatorMint(()) }
+    }
+
+    /// The capabilities of this build.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// What the runner can promise for an entry.
+    #[must_use]
+    pub fn guarantees(&self, entry: &'static crate::Capability) -> Guarantees {
+        self.0.runner.guarantees(entry)
+    }
+
+    /// Whether this host serves every handle of an entry.
+    #[must_use]
+    pub fn is_bound(&self, entry: &crate::Capability) -> bool {
+        entry.handles().iter().all(|kind| self.0.broker.serves(*kind))
+    }
+
+    /// Asks for something. Whatever happens is the outcome, and is audited: a refusal, a pending question and a failure
+    /// as much as a result.
+    pub async fn invoke(&self, session: &Session, proposal: Proposal) -> Outcome {
+        match self.enter(session) {
+            Err(stopped) => stopped.audit().await,
+            Ok(course) => through(Invocation { course, state: Proposed { proposal } }).await,
+        }
+    }
+
+    /// Goes on with a pending invocation once it was answered: the stored bytes, under the stored identity, in the
+    /// stricter of both modes, through all six stages again.
+    ///
+    /// Needs a session of the subject that proposed it.
+    pub async fn resume(&self, session: &Session, id: ApprovalId) -> Outcome {
+        let course = match self.enter(session) {
+            Err(stopped) => return stopped.audit().await,
+            Ok(course) => course,
+        };
+        match self.reopen(course, id).await {
+            Err(stopped) => stopped.audit().await,
+            Ok(invocation) => through(invocation).await,
+        }
+    }
+
+    /// The first typestate, for measuring stages one by one: whoever holds an executor and a session could `invoke` as
+    /// well, and nothing can be skipped from here either.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn enter_for_measurement(&self, session: &Session, proposal: Proposal) -> Option<Invocation<Proposed>> {
+        self.enter(session).ok().map(|course| Invocation { course, state: Proposed { proposal } })
+    }
+
+    /// The door: an audit ticket first, then whether this session may ask at all.
+    fn enter(&self, session: &Session) -> Result<Box<Course>, Box<Stopped>> {
+        let inner = &self.0;
+        let mut id = [0; 16];
+        let (start, count) = id.split_at_mut(8);
+        start.copy_from_slice(&inner.start);
+        count.copy_from_slice(&inner.count.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        let ticket = AuditTicket::open(
+            Arc::clone(&inner.sink),
+            inner.environment.as_ref(),
+            InvocationId(id),
+            session.shared_identity(),
+        );
+        let course = Box::new(Course { executor: Arc::clone(inner), session: session.clone(), ticket, resumed: None });
+        if session.identity().mode.is_refused_on_entry() {
+            return Err(course.refuse(Code::ModeRefused));
+        }
+        if session.ending().has_come() {
+            return Err(course.stop(Ended::Cancelled));
+        }
+        Ok(course)
+    }
+
+    /// Finds what is resumed and puts the stored identity in the proposer's place.
+    async fn reopen(&self, mut course: Box<Course>, id: ApprovalId) -> Result<Invocation<Proposed>, Box<Stopped>> {
+        if self.expire_due().await.is_err() {
+            return Err(course.refuse(Code::StoreUnavailable));
+        }
+        let Ok(found) = self.0.approvals.find(id).await else {
+            return Err(course.refuse(Code::StoreUnavailable));
+        };
+        // Somebody else's approval and none at all are told apart to nobody.
+        let own = |found: &Found| found.summary.identity.subject == course.session.identity().subject;
+        let Some(Found { summary, filed, note }) = found.filter(own) else {
+            return Err(course.refuse(Code::ApprovalUnknown));
+        };
+        course.ticket.approval = Some(id);
+        course.ticket.stage = Stage::Confirm;
+        let filed = match (summary.status, filed) {
+            (ApprovalStatus::Denied, _) => return Err(course.stop(Ended::Denied { note })),
+            (ApprovalStatus::Expired, _) => return Err(course.stop(Ended::Expired)),
+            (ApprovalStatus::Consumed, _) => return Err(course.refuse(Code::ApprovalConsumed)),
+            (ApprovalStatus::Pending, _) => {
+                return Err(course.stop(Ended::Pending { approval: id, expires_at: summary.expires_at }));
+            }
+            (ApprovalStatus::Approved, None) => return Err(course.refuse(Code::StoreUnavailable)),
+            (ApprovalStatus::Approved, Some(filed)) => filed,
+        };
+        let Filed { approval, .. } = &filed;
+        let mut identity = approval.identity.clone();
+        identity.mode = identity.mode.max(course.session.identity().mode);
+        course.session = course.session.under(identity);
+        course.ticket.under(course.session.shared_identity());
+        let proposal = Proposal {
+            name: approval.capability.clone(),
+            version: approval.version.get(),
+            arguments: approval.arguments.clone(),
+            claims: approval.claims.clone(),
+        };
+        course.resumed = Some(filed);
+        Ok(Invocation { course, state: Proposed { proposal } })
+    }
+
+    /// Records something that is no invocation: an answer, an expiry, a changed setting.
+    pub(crate) async fn record(&self, event: Event) -> Result<crate::audit::Receipt, crate::audit::SinkFault> {
+        self.0.sink.submit(Record { at: self.0.environment.now(), event }).durable().await
+    }
+}
+
+/// The six stages. Each hands on or stops, and whatever stops is audited.
+async fn through(invocation: Invocation<Proposed>) -> Outcome {
+    match to_the_end(invocation).await {
+        Ok(executed) => executed.audit().await,
+        Err(stopped) => stopped.audit().await,
+    }
+}
+
+async fn to_the_end(invocation: Invocation<Proposed>) -> Result<Invocation<Executed>, Box<Stopped>> {
+    invocation.resolve()?.validate().await?.permit().await?.confirm().await?.execute().await
+}

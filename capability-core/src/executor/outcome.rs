@@ -1,0 +1,293 @@
+//! How an invocation ended, as its caller sees it.
+
+use std::borrow::Cow;
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::approval::ApprovalId;
+use crate::audit::{OutcomeKind, Receipt};
+use crate::code::{Code, Stage};
+use crate::contract::{Class, Network, SideEffect};
+use crate::time::Timestamp;
+
+/// What became of the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Nothing was changed, sent or stored.
+    NotStarted,
+    /// The body ran to its end.
+    Completed,
+    /// The body began and its end was not seen: it may have happened, wholly or in part.
+    Unknown,
+}
+
+impl Effect {
+    /// The word used in outcomes and in the audit.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotStarted => "not_started",
+            Self::Completed => "completed",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What is known of a body of this class that began and gave no result. Only what neither changes nor leaves anything
+    /// can be called off without a trace.
+    pub(crate) const fn of_unfinished(class: Class) -> Self {
+        match (class.side_effect, class.network) {
+            (SideEffect::ReadOnly, Network::Local) => Self::NotStarted,
+            (SideEffect::ReadOnly, Network::External)
+            | (SideEffect::Mutating, Network::Local)
+            | (SideEffect::Mutating, Network::External) => Self::Unknown,
+        }
+    }
+}
+
+/// A stage's refusal, in words for the caller. Goes to the caller, never to the audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason.
+    pub code: Code,
+    /// What was wrong.
+    pub message: Cow<'static, str>,
+    /// What would be right.
+    pub help: Cow<'static, str>,
+}
+
+impl From<Code> for Refusal {
+    fn from(code: Code) -> Self {
+        Self { code, message: code.message().into(), help: code.help().into() }
+    }
+}
+
+/// How it ended.
+#[derive(Debug, Clone)]
+pub enum Ended {
+    /// The body ran and its result follows the schema.
+    Executed {
+        /// The result's JSON text.
+        result: String,
+    },
+    /// It waits for a person. Not an error: resume it once it is answered.
+    Pending {
+        /// What to resume.
+        approval: ApprovalId,
+        /// When it expires, answered or not.
+        expires_at: Timestamp,
+    },
+    /// A stage refused it.
+    Rejected(Refusal),
+    /// A person said no. Final.
+    Denied {
+        /// What the person says to the proposer.
+        note: Option<String>,
+    },
+    /// Nobody answered in time. Final.
+    Expired,
+    /// The session ended.
+    Cancelled,
+    /// The body said that it failed.
+    Failed {
+        /// What its author marked public.
+        message: Option<String>,
+    },
+    /// The deadline passed.
+    TimedOut,
+    /// The body panicked.
+    Panicked,
+    /// The result was above the cap.
+    ResultTooLarge {
+        /// The cap, in bytes of JSON text.
+        max: u64,
+    },
+    /// The result did not follow its own schema.
+    ResultInvalid,
+    /// It ran, and its record could not be written, so its result is not given.
+    Withheld,
+}
+
+impl Ended {
+    /// The word for it.
+    #[must_use]
+    pub const fn kind(&self) -> OutcomeKind {
+        match self {
+            Self::Executed { .. } => OutcomeKind::Executed,
+            Self::Pending { .. } => OutcomeKind::Pending,
+            Self::Rejected(_) => OutcomeKind::Rejected,
+            Self::Denied { .. } => OutcomeKind::Denied,
+            Self::Expired => OutcomeKind::Expired,
+            Self::Cancelled => OutcomeKind::Cancelled,
+            Self::Failed { .. } => OutcomeKind::Failed,
+            Self::TimedOut => OutcomeKind::TimedOut,
+            Self::Panicked => OutcomeKind::Panicked,
+            Self::ResultTooLarge { .. } => OutcomeKind::ResultTooLarge,
+            Self::ResultInvalid => OutcomeKind::ResultInvalid,
+            Self::Withheld => OutcomeKind::Withheld,
+        }
+    }
+}
+
+/// The answer to one invocation.
+///
+/// As JSON: `outcome`, `effect`, and where there are such, `stage`, `code`, `message`, `help`, `result`, `approval` with
+/// `id` and `expires_at`, `receipt` with `seq` and `hash`.
+#[derive(Debug, Clone)]
+#[must_use = "an outcome says whether anything happened"]
+pub struct Outcome {
+    pub(crate) ended: Ended,
+    pub(crate) effect: Effect,
+    pub(crate) stage: Stage,
+    pub(crate) receipt: Option<Receipt>,
+}
+
+impl Outcome {
+    /// How it ended, with whatever belongs to that.
+    #[must_use]
+    pub const fn ended(&self) -> &Ended {
+        &self.ended
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub const fn kind(&self) -> OutcomeKind {
+        self.ended.kind()
+    }
+
+    /// What became of the world.
+    #[must_use]
+    pub const fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// The stage it reached, or that refused it.
+    #[must_use]
+    pub const fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// Proof of its record; absent only while the log itself is down.
+    #[must_use]
+    pub const fn receipt(&self) -> Option<Receipt> {
+        self.receipt
+    }
+
+    /// The result's JSON text, when there is one.
+    #[must_use]
+    pub fn result(&self) -> Option<&str> {
+        match &self.ended {
+            Ended::Executed { result } => Some(result),
+            _ => None,
+        }
+    }
+
+    /// A stage's reason, when one refused it.
+    #[must_use]
+    pub const fn code(&self) -> Option<Code> {
+        match &self.ended {
+            Ended::Rejected(refusal) => Some(refusal.code),
+            _ => None,
+        }
+    }
+
+    /// What to resume, when it waits for a person.
+    #[must_use]
+    pub const fn approval(&self) -> Option<ApprovalId> {
+        match &self.ended {
+            Ended::Pending { approval, .. } => Some(*approval),
+            _ => None,
+        }
+    }
+
+    /// One sentence for people; absent when the result speaks for itself.
+    #[must_use]
+    pub fn message(&self) -> Option<Cow<'_, str>> {
+        Some(match &self.ended {
+            Ended::Executed { .. } => return None,
+            Ended::Pending { .. } => "a person must answer before this runs".into(),
+            Ended::Rejected(refusal) => refusal.message.as_ref().into(),
+            Ended::Denied { note: Some(note) } => format!("a person said no: {note}").into(),
+            Ended::Denied { note: None } => "a person said no".into(),
+            Ended::Expired => "nobody answered in time".into(),
+            Ended::Cancelled => "the session ended before this did".into(),
+            Ended::Failed { message: Some(message) } => message.into(),
+            Ended::Failed { message: None } => "the capability failed; its reason is private".into(),
+            Ended::TimedOut => "the capability did not end in time".into(),
+            Ended::Panicked => "the capability stopped unexpectedly".into(),
+            Ended::ResultTooLarge { max } => format!("the result is larger than {max} bytes").into(),
+            Ended::ResultInvalid => "the result does not follow the capability's own schema".into(),
+            Ended::Withheld => "it ran, and its record could not be written, so the result is withheld".into(),
+        })
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<Cow<'_, str>> {
+        Some(match &self.ended {
+            Ended::Executed { .. } => return None,
+            Ended::Pending { approval, .. } => {
+                format!("an operator runs `capability approvals approve {approval}`, then `capability resume {approval}` finishes it")
+                    .into()
+            }
+            Ended::Rejected(refusal) => refusal.help.as_ref().into(),
+            Ended::Denied { .. } => "this answer is final for this proposal; do not repeat it unchanged".into(),
+            Ended::Expired => "propose the call again when somebody can answer".into(),
+            Ended::Cancelled => "open a new session".into(),
+            Ended::ResultTooLarge { .. } => match self.effect {
+                Effect::NotStarted => "ask for less".into(),
+                Effect::Completed | Effect::Unknown => {
+                    "it has happened; look at its effect before asking again, and ask for less".into()
+                }
+            },
+            Ended::ResultInvalid => match self.effect {
+                Effect::NotStarted => "report it to the capability's author".into(),
+                Effect::Completed | Effect::Unknown => {
+                    "it has happened; report the result to the capability's author".into()
+                }
+            },
+            Ended::Failed { .. } | Ended::TimedOut | Ended::Panicked => match self.effect {
+                Effect::NotStarted => "nothing has happened; it may be tried again".into(),
+                Effect::Completed | Effect::Unknown => {
+                    "it may have happened, wholly or in part; look at its effect before trying again".into()
+                }
+            },
+            Ended::Withheld => "an operator runs `capability doctor`; do not repeat the call".into(),
+        })
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Waiting {
+            id: ApprovalId,
+            expires_at: Timestamp,
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("outcome", &self.kind())?;
+        map.serialize_entry("effect", &self.effect)?;
+        if let Ended::Rejected(refusal) = &self.ended {
+            map.serialize_entry("stage", &self.stage)?;
+            map.serialize_entry("code", &refusal.code)?;
+        }
+        if let Some(message) = self.message() {
+            map.serialize_entry("message", &message)?;
+        }
+        if let Some(help) = self.help() {
+            map.serialize_entry("help", &help)?;
+        }
+        if let Ended::Executed { result } = &self.ended {
+            map.serialize_entry("result", &RawValue::from_string(result.clone()).map_err(serde::ser::Error::custom)?)?;
+        }
+        if let Ended::Pending { approval, expires_at } = &self.ended {
+            map.serialize_entry("approval", &Waiting { id: *approval, expires_at: *expires_at })?;
+        }
+        if let Some(receipt) = self.receipt {
+            map.serialize_entry("receipt", &receipt)?;
+        }
+        map.end()
+    }
+}

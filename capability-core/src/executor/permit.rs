@@ -1,0 +1,85 @@
+//! Stage three: the verdict, and room in the turn.
+
+use super::invocation::{Invocation, Permitted, ReadyToPermit, Stopped, Validated};
+use super::outcome::Refusal;
+use crate::audit::{Contributions, Event};
+use crate::code::{Code, Stage};
+use crate::contract::Network;
+use crate::policy::{Decision, OptIn, Question, Verdict, evaluate};
+use crate::provider::AdmissionStatus;
+use crate::store::{Reservation, TurnCaps};
+
+impl<S> Invocation<S> {
+    /// Evaluates policy, records the decision, and reserves one invocation of the turn.
+    ///
+    /// # Errors
+    /// The deciding contributor's reason, or which cap is used up.
+    pub async fn permit(mut self) -> Result<Invocation<Permitted>, Box<Stopped>>
+    where
+        S: ReadyToPermit,
+    {
+        self.course.ticket.stage = Stage::Policy;
+        let Validated { valid } = self.state.state();
+        let course = self.course;
+        let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
+            return Err(course.refuse(Code::UnknownCapability));
+        };
+        let opt_in = match entry.class().network {
+            Network::Local => OptIn::Off,
+            Network::External => course.executor.opt_ins.state(entry.name().family()),
+        };
+        let decision = evaluate(&Question {
+            capability: entry,
+            class: entry.class(),
+            declarations: course.session.declarations(),
+            scope: valid.scope.as_deref(),
+            mode: course.session.identity().mode,
+            opt_in,
+            bound: valid.subject.decision.admission_status == AdmissionStatus::Ready,
+            faulted: false,
+        });
+        let recorded = course.ticket.submit(Event::PolicyDecision {
+            asked: course.ticket.asked(),
+            verdict: decision.verdict(),
+            contributions: Contributions(*decision.contributions()),
+        });
+        if recorded.is_refused() {
+            return Err(course.refuse(Code::AuditUnavailable));
+        }
+        if decision.verdict() == Verdict::Deny {
+            return Err(course.refuse(denial(&decision, entry)));
+        }
+        // A resumed call keeps the reservation that its first attempt made.
+        if course.resumed.is_none() {
+            let identity = course.session.identity();
+            let caps = TurnCaps { capability: entry.bounds().per_turn(), total: course.executor.limits.per_turn };
+            let key = (entry.name(), entry.version());
+            match course.executor.turns.reserve(identity.id, identity.turn, key, caps).await {
+                Ok(Reservation::Made) => {}
+                Ok(Reservation::CapabilityExhausted) => return Err(course.refuse(Code::TurnCap)),
+                Ok(Reservation::TurnExhausted) => return Err(course.refuse(Code::TurnTotal)),
+                Err(_) => return Err(course.refuse(Code::StoreUnavailable)),
+            }
+        }
+        Ok(Invocation { course, state: Permitted { valid, decision } })
+    }
+}
+
+/// A denial in words, with the family and handles filled in where that tells an operator what to do.
+fn denial(decision: &Decision, entry: &crate::contract::Capability) -> Refusal {
+    let code = decision.code();
+    let family = entry.name().family();
+    match code {
+        Code::OptInOff | Code::OptInDamaged => Refusal {
+            message: code.message().replace("this family", &format!("the `{family}` family")).into(),
+            help: code.help().replace("FAMILY", family).into(),
+            code,
+        },
+        Code::MissingRuntimeBinding => {
+            let handles: Vec<_> = entry.handles().iter().map(|kind| format!("`{kind}`")).collect();
+            let message = format!("{}; it needs {}", code.message(), handles.join(", "));
+            Refusal { message: message.into(), ..code.into() }
+        }
+        _ => code.into(),
+    }
+}

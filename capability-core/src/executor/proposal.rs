@@ -1,0 +1,29 @@
+//! What somebody asks for.
+
+use crate::approval::Claims;
+
+/// An untrusted request: an exact name and version, argument bytes as they came, and two bounded claims.
+///
+/// Nothing in it says who asks or whether it was confirmed; there is no field for either.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) arguments: Vec<u8>,
+    pub(crate) claims: Claims,
+}
+
+impl Proposal {
+    /// A request for exactly this name and version with these bytes, which are looked at from the validate stage on.
+    #[must_use]
+    pub fn new(name: impl Into<String>, version: u32, arguments: impl Into<Vec<u8>>) -> Self {
+        Self { name: name.into(), version, arguments: arguments.into(), claims: Claims::default() }
+    }
+
+    /// With what the proposer says about it.
+    #[must_use]
+    pub fn with_claims(mut self, claims: Claims) -> Self {
+        self.claims = claims;
+        self
+    }
+}

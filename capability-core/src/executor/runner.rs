@@ -1,0 +1,249 @@
+//! Who runs a body, and what can be promised of it.
+
+use core::panic::AssertUnwindSafe;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+use std::any::Any;
+
+use serde::Serialize;
+
+use crate::call::Call;
+use crate::code::Code;
+use crate::contract::Capability;
+use crate::failure::Failure;
+use crate::future::{BoxFuture, Soon};
+use crate::preview::{MAX_PREVIEW_BYTES, Preview};
+use crate::private::{ArgumentRefusal, BodyFault, PreparedBody};
+
+/// What keeps a body away from everything it was not lent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// Nothing but the review of its source: it runs in the host's process.
+    None,
+    /// A sandboxed process of its own.
+    Process,
+}
+
+/// What ends a body at its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deadline {
+    /// Only its own next await: a body that never awaits goes on after it was reported as timed out.
+    Cooperative,
+    /// The kernel: it has ended when it is reported.
+    Enforced,
+}
+
+/// A runner's promise, shown wherever its work is: in every event, in listings, in the self-check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Guarantees {
+    /// What it is kept away from.
+    pub isolation: Isolation,
+    /// What ends it.
+    pub deadline: Deadline,
+}
+
+impl Guarantees {
+    /// What any runner inside the host's own process can promise: nothing.
+    pub const NONE: Self = Self { isolation: Isolation::None, deadline: Deadline::Cooperative };
+}
+
+/// A body that was prepared for one invocation: its arguments are parsed, its author's `check` and `preview` have run. A
+/// prepared body that is not confirmed is dropped.
+pub struct Prepared {
+    body: Body,
+    preview: Option<Preview>,
+}
+
+enum Body {
+    /// Waits in this process.
+    Here(Box<dyn PreparedBody>),
+    /// Waits where only its runner knows.
+    Elsewhere(Box<dyn Any + Send>),
+}
+
+impl Prepared {
+    /// What a runner keeps for itself until [`Runner::run`], and the author's preview.
+    #[must_use]
+    pub fn elsewhere(body: Box<dyn Any + Send>, preview: Option<Preview>) -> Self {
+        Self { body: Body::Elsewhere(body), preview }
+    }
+
+    const fn here(body: Box<dyn PreparedBody>, preview: Option<Preview>) -> Self {
+        Self { body: Body::Here(body), preview }
+    }
+
+    /// The author's preview.
+    #[must_use]
+    pub const fn preview(&self) -> Option<&Preview> {
+        self.preview.as_ref()
+    }
+
+    /// What [`Prepared::elsewhere`] was given; `None` for a body that waits in this process.
+    #[must_use]
+    pub fn into_elsewhere(self) -> Option<Box<dyn Any + Send>> {
+        match self.body {
+            Body::Here(_) => None,
+            Body::Elsewhere(body) => Some(body),
+        }
+    }
+}
+
+/// Why a body could not be prepared.
+#[derive(Debug)]
+pub enum PrepareFault {
+    /// Typed parsing or `check` refuses the arguments, in words for the caller.
+    Refused(Code, String),
+    /// The author's `preview` failed.
+    Failed(Failure),
+    /// It took longer than [`PREPARE_TIMEOUT`].
+    TimedOut,
+    /// It panicked.
+    Panicked,
+    /// The runner has no room.
+    Saturated,
+}
+
+/// How a body ended.
+#[derive(Debug)]
+pub enum BodyEnd {
+    /// With a result: its JSON text, within the cap.
+    Result(Vec<u8>),
+    /// Its author says that it failed.
+    Failed(Failure),
+    /// Its result is above the cap.
+    TooLarge,
+    /// Its result does not serialise.
+    Unserialisable,
+    /// The deadline passed.
+    TimedOut,
+    /// It panicked.
+    Panicked,
+    /// The runner has no room; nothing was started.
+    Saturated,
+}
+
+/// How long the author's part of validate may take.
+pub const PREPARE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs bodies. `prepare` happens at validate, before anybody is asked; `run` after confirm.
+pub trait Runner: Send + Sync + 'static {
+    /// What it can promise for this entry.
+    fn guarantees(&self, entry: &'static Capability) -> Guarantees;
+
+    /// Parses the arguments where the body will run, and runs the author's `check` and `preview`.
+    fn prepare<'a>(
+        &'a self,
+        entry: &'static Capability,
+        arguments: &'a [u8],
+        call: &Call,
+    ) -> Soon<'a, Result<Prepared, PrepareFault>>;
+
+    /// Runs a prepared body until its call's deadline.
+    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd>;
+}
+
+/// Runs bodies on the caller's own task. A body that blocks stalls its caller, and a deadline binds only where the body
+/// awaits; both are said wherever it is used.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InlineRunner;
+
+/// Typed parsing, `check` and `preview`, bounded and with panics caught: the whole of an in-process runner's `prepare`.
+/// Without a preview it is done at once.
+pub fn prepare_in_process(
+    entry: &'static Capability,
+    arguments: &[u8],
+    call: &Call,
+) -> Soon<'static, Result<Prepared, PrepareFault>> {
+    let Some(prepare) = entry.code().prepare else {
+        return Soon::Ready(Err(PrepareFault::Refused(Code::Locked, Code::Locked.message().to_owned())));
+    };
+    let parsed = std::panic::catch_unwind(AssertUnwindSafe(|| prepare(arguments)));
+    Soon::Ready(match parsed {
+        Err(_) => Err(PrepareFault::Panicked),
+        Ok(Err(ArgumentRefusal::Typed(words))) => Err(PrepareFault::Refused(Code::ArgumentRefused, words)),
+        Ok(Err(ArgumentRefusal::Check(words))) => Err(PrepareFault::Refused(Code::CheckRefused, words)),
+        Ok(Ok(body)) if body.previews() => return Soon::Later(Box::pin(preview_in_process(body, call.clone()))),
+        Ok(Ok(body)) => Ok(Prepared::here(body, None)),
+    })
+}
+
+async fn preview_in_process(body: Box<dyn PreparedBody>, call: Call) -> Result<Prepared, PrepareFault> {
+    match tokio::time::timeout(PREPARE_TIMEOUT, CatchUnwind(Some(body.preview(call)))).await {
+        Err(_) => Err(PrepareFault::TimedOut),
+        Ok(None) => Err(PrepareFault::Panicked),
+        Ok(Some((_, Err(failure)))) => Err(PrepareFault::Failed(failure)),
+        Ok(Some((_, Ok(preview)))) if preview.text.len() > MAX_PREVIEW_BYTES => {
+            Err(PrepareFault::Failed(Failure::public("the preview is too long to be read by a person")))
+        }
+        Ok(Some((body, Ok(preview)))) => Ok(Prepared::here(body, Some(preview))),
+    }
+}
+
+/// The body's own future under its deadline, with panics caught: the whole of an in-process runner's `run`.
+pub async fn run_in_process(prepared: Prepared, call: Call) -> BodyEnd {
+    let Body::Here(body) = prepared.body else {
+        return BodyEnd::Panicked;
+    };
+    let deadline = call.deadline();
+    // The first step of a body may be written outside its future: making it can panic too.
+    let Ok(running) = std::panic::catch_unwind(AssertUnwindSafe(|| body.run(call))) else {
+        return BodyEnd::Panicked;
+    };
+    match tokio::time::timeout_at(deadline, CatchUnwind(Some(running))).await {
+        Err(_) => BodyEnd::TimedOut,
+        Ok(None) => BodyEnd::Panicked,
+        Ok(Some(Ok(result))) => BodyEnd::Result(result),
+        Ok(Some(Err(BodyFault::Failed(failure)))) => BodyEnd::Failed(failure),
+        Ok(Some(Err(BodyFault::TooLarge))) => BodyEnd::TooLarge,
+        Ok(Some(Err(BodyFault::Unserialisable))) => BodyEnd::Unserialisable,
+    }
+}
+
+impl Runner for InlineRunner {
+    fn guarantees(&self, _: &'static Capability) -> Guarantees {
+        Guarantees::NONE
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        entry: &'static Capability,
+        arguments: &'a [u8],
+        call: &Call,
+    ) -> Soon<'a, Result<Prepared, PrepareFault>> {
+        prepare_in_process(entry, arguments, call)
+    }
+
+    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
+        Box::pin(run_in_process(prepared, call))
+    }
+}
+
+/// A boxed future whose panics become `None`. It is not polled again after one.
+struct CatchUnwind<T>(Option<BoxFuture<'static, T>>);
+
+impl<T> Future for CatchUnwind<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let Some(running) = self.0.as_mut() else {
+            return Poll::Ready(None);
+        };
+        match std::panic::catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(value)) => Poll::Ready(Some(value)),
+            Err(_) => Poll::Ready(None),
+        }
+    }
+}
+
+impl<T> Drop for CatchUnwind<T> {
+    /// What a body leaves behind may panic when it is dropped, after a timeout for instance; that must not take the
+    /// executor along.
+    fn drop(&mut self) {
+        let left = self.0.take();
+        drop(std::panic::catch_unwind(AssertUnwindSafe(move || drop(left))));
+    }
+}

@@ -1,0 +1,97 @@
+//! Stage two: the arguments, first against the schema and then by the author's own part.
+
+use super::invocation::{Course, Invocation, ReadyToValidate, Resolved, Stopped, Valid, Validated};
+use super::outcome::{Ended, Refusal};
+use super::runner::PrepareFault;
+use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
+use crate::audit::SchemaPlace;
+use crate::code::{Code, Stage};
+use crate::provider::AdmissionStatus;
+
+impl<S> Invocation<S> {
+    /// Parses strictly, validates against the schema, normalises, fills defaults, and has the author's part run.
+    ///
+    /// # Errors
+    /// The refusal names path and rule; the audit gets keyword and schema path.
+    pub async fn validate(mut self) -> Result<Invocation<Validated>, Box<Stopped>>
+    where
+        S: ReadyToValidate,
+    {
+        self.course.ticket.stage = Stage::Validate;
+        let Resolved { proposal, subject } = self.state.state();
+        let mut course = self.course;
+        let Some(held) = course.entry(&subject) else {
+            return Err(course.refuse(Code::UnknownCapability));
+        };
+        let entry = held.entry();
+        if !proposal.claims.fit() {
+            return Err(course.refuse(Code::ClaimsTooLarge));
+        }
+        let arguments = match held.built() {
+            Err(fault) => {
+                let refusal = Refusal { message: fault.to_string().into(), ..Code::SchemaFault.into() };
+                return Err(course.refuse(refusal));
+            }
+            Ok(built) => built.validators.arguments(&proposal.arguments),
+        };
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(fault) => return Err(refused(course, fault)),
+        };
+        let target = entry.target();
+        let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
+        let scope = entry.scope().and_then(|name| named(&arguments, name));
+        // What is locked or has nothing bound to it cannot run: policy says so, and its author's part is not asked.
+        let prepared = if entry.is_locked() || subject.decision.admission_status != AdmissionStatus::Ready {
+            None
+        } else {
+            let call = course.call(entry);
+            match course.executor.runner.prepare(entry, arguments.as_bytes(), &call).await {
+                Ok(prepared) => Some((prepared, call)),
+                Err(fault) => return Err(course.refuse(unprepared(fault))),
+            }
+        };
+        course.ticket.stage = Stage::Validate;
+        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, prepared });
+        Ok(Invocation { course, state: Validated { valid } })
+    }
+}
+
+/// The text of a named argument: a string as it is, anything else as its JSON.
+fn named(arguments: &Arguments, name: &str) -> Option<String> {
+    arguments.property(name).and_then(|value| match value {
+        serde_json::Value::Null => None,
+        serde_json::Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    })
+}
+
+fn refused(course: Box<Course>, fault: ArgumentFault) -> Box<Stopped> {
+    let code = match fault.code {
+        ArgumentCode::TooLarge => Code::ArgumentsTooLarge,
+        ArgumentCode::Malformed => Code::ArgumentsMalformed,
+        ArgumentCode::DuplicateKey => Code::DuplicateKey,
+        ArgumentCode::TooDeep => Code::TooDeep,
+        ArgumentCode::ControlCharacter => Code::ControlCharacter,
+        ArgumentCode::NotAnObject => Code::NotAnObject,
+        ArgumentCode::Schema => Code::SchemaViolation,
+    };
+    let place = fault.keyword.zip(fault.schema_path).map(|(keyword, path)| SchemaPlace::of_schema(keyword, path));
+    let refusal = Refusal { code, message: fault.message.into(), help: fault.help.into() };
+    let mut stopped = course.stop(Ended::Rejected(refusal));
+    stopped.place = place;
+    stopped
+}
+
+fn unprepared(fault: PrepareFault) -> Refusal {
+    match fault {
+        PrepareFault::Refused(code, words) => Refusal { message: words.into(), ..code.into() },
+        PrepareFault::Failed(failure) => match failure.public_message() {
+            Some(words) => Refusal { message: words.to_owned().into(), ..Code::PrepareFailed.into() },
+            None => Code::PrepareFailed.into(),
+        },
+        PrepareFault::TimedOut => Code::PrepareTimedOut.into(),
+        PrepareFault::Panicked => Code::PreparePanicked.into(),
+        PrepareFault::Saturated => Code::RunnerSaturated.into(),
+    }
+}
