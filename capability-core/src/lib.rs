@@ -18,18 +18,22 @@ pub mod policy;
 mod preview;
 use __private as private;
 pub mod provider;
+#[path = "arguments/laws.rs"]
+#[doc(hidden)]
+pub mod __validation;
 pub mod registry;
 pub mod session;
 pub mod store;
 mod time;
 
 pub use call::Call;
+pub use arguments::{ArgumentCode, ArgumentFault, Arguments, MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, ResultFault};
 pub use capability_macros::capability;
 pub use code::{Code, Stage};
 pub use contract::{Bounds, Capability, Class, Confirmation, Network, SideEffect};
 pub use executor::{Executor, Outcome, Proposal};
 pub use failure::{Failure, IntoFailure};
-pub use future::BoxFuture;
+pub use future::{BoxFuture, Soon, SoonFuture};
 pub use handle::{Clock, Context, Device, Endpoint, Http, Journal, Secret, Workspace};
 pub use hex::HexError;
 pub use preview::{MAX_PREVIEW_BYTES, Preview};

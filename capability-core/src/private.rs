@@ -40,10 +40,26 @@ pub trait Answer: Serialize + JsonSchema {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> Answer for T {}
 
+/// Demands of an owned parameter's type what [`Argument`] says, at the place where it is written.
+pub const fn argument<T: Argument>() {}
+
+/// Demands of a borrowed parameter's type that it is a handle and that the class may hold it.
+pub const fn handle<N, E, T, H>()
+where
+    H: Handle,
+    N: NetworkPermits<H, H::Reach>,
+    E: EffectPermits<H, H::Power>,
+    T: TargetPermits<H, H::Scope>,
+{
+}
+
+/// A schema, made when it is asked for.
+pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
+
 /// The compiled code behind one entry.
 pub struct Code {
-    pub(crate) arguments: fn(&mut SchemaGenerator) -> Schema,
-    pub(crate) result: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) arguments: MakeSchema,
+    pub(crate) result: MakeSchema,
     pub(crate) prepare: Option<Prepare>,
 }
 
@@ -53,47 +69,57 @@ pub type Prepare = fn(&[u8]) -> Result<Box<dyn PreparedBody>, ArgumentRefusal>;
 impl Code {
     /// The code of a capability with a body.
     #[must_use]
-    pub const fn of<D: Define>() -> Self {
-        Self { arguments: schema_of::<D::Arguments>, result: D::result_schema, prepare: Some(prepare::<D>) }
+    pub const fn of(arguments: MakeSchema, result: MakeSchema, prepare: Prepare) -> Self {
+        Self { arguments, result, prepare: Some(prepare) }
     }
 
-    /// The code of a locked capability: schemas and nothing to run.
+    /// The code of a locked capability: schemas and nothing to run. The last argument only names the fields of `A`, which
+    /// nothing else would.
     #[must_use]
-    pub const fn locked<A: Argument, R: Answer>() -> Self {
-        Self { arguments: schema_of::<A>, result: schema_of::<R>, prepare: None }
+    pub const fn locked<A>(arguments: MakeSchema, result: MakeSchema, _fields: fn(A)) -> Self {
+        Self { arguments, result, prepare: None }
     }
 }
 
-fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    generator.root_schema_for::<T>()
+/// The schema of the argument object.
+pub fn arguments_schema<A: Argument>(generator: &mut SchemaGenerator) -> Schema {
+    generator.root_schema_for::<A>()
 }
 
-/// What the macro writes for one function; `Code::of` erases it.
-pub trait Define: 'static {
-    /// The generated closed struct, or the `#[args]` parameter's own type.
-    type Arguments: Argument;
+/// Takes a value and does nothing.
+pub fn ignore<T>(_: T) {}
 
-    /// The result's schema, as it serialises.
-    fn result_schema(generator: &mut SchemaGenerator) -> Schema;
-
-    /// The author's `check`, over the parsed arguments.
-    ///
-    /// # Errors
-    /// What the author refuses, in words for the caller.
-    fn check(_arguments: &Self::Arguments) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Whether the author wrote a `preview`.
-    const PREVIEWS: bool = false;
-
-    /// The author's `preview`. Takes the arguments and gives them back, so that they need not be `Sync`.
-    fn preview(arguments: Self::Arguments, _: Call) -> BoxFuture<'static, (Self::Arguments, Result<Preview, Failure>)> {
-        Box::pin(core::future::ready((arguments, Err(Failure::private()))))
-    }
-
+/// What the macro writes for one function; [`prepare`] erases it.
+pub struct Body<A> {
+    /// The author's `check`, over the parsed arguments, in words for the caller.
+    pub check: fn(&A) -> Result<(), String>,
+    /// The author's `preview`. Takes the arguments and gives them back.
+    pub preview: Option<fn(A, Call) -> BoxFuture<'static, (A, Result<Preview, Failure>)>>,
     /// Lends the handles, calls the function, serialises what it returned under the call's cap.
-    fn run(arguments: Self::Arguments, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>;
+    pub run: fn(A, Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>,
+}
+
+/// The `check` of a capability that has none.
+///
+/// # Errors
+/// Never.
+pub fn unchecked<A>(_: &A) -> Result<(), String> {
+    Ok(())
+}
+
+/// Boxes what a body does.
+pub fn boxed<T>(future: impl Future<Output = T> + Send + 'static) -> BoxFuture<'static, T> {
+    Box::pin(future)
+}
+
+/// Awaits an author's `preview`, whatever error type it uses.
+///
+/// # Errors
+/// The author's own.
+pub async fn previewed<E: IntoFailure>(
+    preview: impl Future<Output = Result<Preview, E>> + Send,
+) -> Result<Preview, Failure> {
+    preview.await.map_err(IntoFailure::into_failure)
 }
 
 /// Why arguments that the schema accepts are not run.
@@ -126,41 +152,58 @@ pub trait PreparedBody: Send {
     fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>;
 }
 
-struct Parsed<D: Define>(D::Arguments);
+struct Parsed<A> {
+    arguments: A,
+    body: Body<A>,
+}
 
-impl<D: Define> PreparedBody for Parsed<D> {
+impl<A: Send + 'static> PreparedBody for Parsed<A> {
     fn previews(&self) -> bool {
-        D::PREVIEWS
+        self.body.preview.is_some()
     }
 
     fn preview(self: Box<Self>, call: Call) -> BoxFuture<'static, (Box<dyn PreparedBody>, Result<Preview, Failure>)> {
+        let Self { arguments, body } = *self;
+        let Some(preview) = body.preview else {
+            let unchanged: Box<dyn PreparedBody> = Box::new(Self { arguments, body });
+            return Box::pin(core::future::ready((unchanged, Err(Failure::private()))));
+        };
         Box::pin(async move {
-            let (arguments, preview) = D::preview(self.0, call).await;
-            let body: Box<dyn PreparedBody> = Box::new(Self(arguments));
+            let (arguments, preview) = preview(arguments, call).await;
+            let body: Box<dyn PreparedBody> = Box::new(Self { arguments, body });
             (body, preview)
         })
     }
 
     fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>> {
-        D::run(self.0, call)
+        (self.body.run)(self.arguments, call)
     }
 }
 
-fn prepare<D: Define>(bytes: &[u8]) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
-    let arguments: D::Arguments =
-        serde_json::from_slice(bytes).map_err(|error| ArgumentRefusal::Typed(error.to_string()))?;
-    D::check(&arguments).map_err(ArgumentRefusal::Check)?;
-    Ok(Box::new(Parsed::<D>(arguments)))
+/// Parses, checks, and keeps both until the body runs.
+///
+/// # Errors
+/// What refuses the arguments.
+pub fn prepare<A: Argument>(bytes: &[u8], body: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
+    let arguments: A = serde_json::from_slice(bytes).map_err(|error| ArgumentRefusal::Typed(error.to_string()))?;
+    (body.check)(&arguments).map_err(ArgumentRefusal::Check)?;
+    Ok(Box::new(Parsed { arguments, body }))
 }
 
-/// What a function returns, told apart by type and not by name: an inherent method wins for `Result`, aliases included,
-/// and [`ReturnedPlainly`] serves everything else.
-pub struct Returned<R>(PhantomData<fn() -> R>);
+/// A result's type and its error's, without values.
+pub type Parts<T, E> = PhantomData<fn() -> (T, E)>;
+
+/// What a function returns, told apart by type and not by name: the methods of `Returned<Result<..>>` are found first,
+/// aliases included, and every other type is served by the [`Plain`] that it dereferences to.
+pub struct Returned<R>(Plain<R>);
+
+/// See [`Returned`].
+pub struct Plain<R>(PhantomData<fn() -> R>);
 
 impl<R> Returned<R> {
     #[must_use]
     pub const fn new() -> Self {
-        Self(PhantomData)
+        Self(Plain(PhantomData))
     }
 }
 
@@ -170,9 +213,18 @@ impl<R> Default for Returned<R> {
     }
 }
 
+impl<R> core::ops::Deref for Returned<R> {
+    type Target = Plain<R>;
+
+    fn deref(&self) -> &Plain<R> {
+        &self.0
+    }
+}
+
 impl<T, E> Returned<Result<T, E>> {
-    /// The result's type.
-    pub const fn answer(&self) -> PhantomData<T> {
+    /// The result's type and its error's.
+    #[must_use]
+    pub const fn parts(&self) -> Parts<T, E> {
         PhantomData
     }
 
@@ -185,29 +237,24 @@ impl<T, E> Returned<Result<T, E>> {
     }
 }
 
-/// See [`Returned`].
-pub trait ReturnedPlainly<R> {
-    /// The result's type.
-    fn answer(&self) -> PhantomData<R>;
+impl<R> Plain<R> {
+    /// The result's type, and an error that never is.
+    #[must_use]
+    pub const fn parts(&self) -> Parts<R, core::convert::Infallible> {
+        PhantomData
+    }
+
     /// A result that cannot fail.
     ///
     /// # Errors
     /// Never.
-    fn split(&self, returned: R) -> Result<R, core::convert::Infallible>;
-}
-
-impl<R> ReturnedPlainly<R> for Returned<R> {
-    fn answer(&self) -> PhantomData<R> {
-        PhantomData
-    }
-
-    fn split(&self, returned: R) -> Result<R, core::convert::Infallible> {
+    pub fn split(&self, returned: R) -> Result<R, core::convert::Infallible> {
         Ok(returned)
     }
 }
 
-/// The schema of the type inside [`Returned`].
-pub fn answer_schema<T: Answer>(_: PhantomData<T>, generator: &mut SchemaGenerator) -> Schema {
+/// The schema of the type inside [`Returned`], and the demand on it and on its error.
+pub fn answer_schema<T: Answer, E: IntoFailure>(_: Parts<T, E>, generator: &mut SchemaGenerator) -> Schema {
     generator.root_schema_for::<T>()
 }
 

@@ -126,6 +126,14 @@ impl Registry {
         Self::of(CAPABILITIES.iter(), CONTRACT_LISTS.iter(), packages)
     }
 
+    /// [`Registry::collect`] without the contract lists: for the command that writes them.
+    ///
+    /// # Errors
+    /// [`RegistryFault`], but for a list that cannot be read or differs.
+    pub fn collect_without_lists(packages: &[&str]) -> Result<Self, RegistryFault> {
+        Self::of(CAPABILITIES.iter(), core::iter::empty(), packages)
+    }
+
     /// [`Registry::collect`] over given entries.
     pub(crate) fn of(
         entries: impl Iterator<Item = &'static Capability>,

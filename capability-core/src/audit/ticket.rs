@@ -1,5 +1,6 @@
 //! The promise that something will be written.
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -10,15 +11,17 @@ use crate::code::{Code, Stage};
 use crate::contract::Capability;
 use crate::executor::{Effect, Guarantees};
 use crate::session::SessionIdentity;
-use crate::time::Environment;
+use crate::time::{Environment, Timestamp};
 
 /// Made before resolve; writes the invocation's outcome when it is finished, or what it knows when it is dropped: a
 /// panic and a cancelled future leave a record too.
 pub(crate) struct AuditTicket {
     sink: Arc<dyn Sink>,
-    environment: Arc<dyn Environment>,
     asked: Asked,
     begun: Instant,
+    /// The wall clock when it was opened; later times are counted from it, so that one invocation's records are in order
+    /// even when the clock is set meanwhile.
+    opened: Timestamp,
     pub(crate) stage: Stage,
     /// What became of the world if nothing more is heard.
     pub(crate) effect: Effect,
@@ -39,13 +42,13 @@ pub(crate) struct Ending {
 impl AuditTicket {
     pub(crate) fn open(
         sink: Arc<dyn Sink>,
-        environment: Arc<dyn Environment>,
+        environment: &dyn Environment,
         invocation: InvocationId,
         identity: Arc<SessionIdentity>,
     ) -> Self {
         Self {
+            opened: environment.now(),
             sink,
-            environment,
             asked: Asked { invocation, capability: None, identity },
             begun: Instant::now(),
             stage: Stage::Entry,
@@ -70,8 +73,16 @@ impl AuditTicket {
         self.asked.clone()
     }
 
+    pub(crate) const fn begun(&self) -> Instant {
+        self.begun
+    }
+
     pub(crate) fn submit(&self, event: Event) -> Submission {
-        self.sink.submit(Record { at: self.environment.now(), event })
+        self.submit_after(self.begun.elapsed(), event)
+    }
+
+    fn submit_after(&self, elapsed: Duration, event: Event) -> Submission {
+        self.sink.submit(Record { at: self.opened.after(elapsed), event })
     }
 
     /// Writes the outcome.
@@ -81,8 +92,9 @@ impl AuditTicket {
 
     fn write(&mut self, ending: Ending) -> Submission {
         self.finished = true;
-        let duration_us = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.submit(Event::Outcome {
+        let elapsed = self.begun.elapsed();
+        let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let event = Event::Outcome {
             asked: self.asked.clone(),
             outcome: ending.outcome,
             stage: self.stage,
@@ -93,7 +105,8 @@ impl AuditTicket {
             result_bytes: ending.result_bytes,
             duration_us,
             guarantees: self.guarantees,
-        })
+        };
+        self.submit_after(elapsed, event)
     }
 }
 

@@ -29,12 +29,7 @@ impl CapabilityName {
         self.0
     }
 
-    /// The family that is opted into as one: the first segment.
-    ///
-    /// ```
-    /// let health = capability_core::doc::EXAMPLE.name();
-    /// assert_eq!((health.as_str(), health.family()), ("example.echo", "example"));
-    /// ```
+    /// The family that is opted into as one: the first segment, such as `web` of `web.search`.
     #[must_use]
     pub fn family(self) -> &'static str {
         self.0.split_once('.').map_or(self.0, |(family, _)| family)

@@ -1,6 +1,6 @@
 //! Stage four: a person's answer, when one is needed.
 
-use super::invocation::{Confirmed, Course, Invocation, Permitted, ReadyToConfirm, Settled, Stopped, Valid};
+use super::invocation::{Confirmed, Course, Invocation, Permitted, ReadyToConfirm, Stopped, Valid};
 use super::outcome::Ended;
 use crate::approval::{ApprovalId, ApprovalStatus, DigestInput, Filed, InvocationDigest, PendingApproval};
 use crate::code::{Code, Stage};
@@ -18,28 +18,29 @@ impl<S> Invocation<S> {
         S: ReadyToConfirm,
     {
         self.course.ticket.stage = Stage::Confirm;
-        let Permitted { subject, valid, decision } = self.state.state();
+        let Permitted { valid, decision } = self.state.state();
         let mut course = self.course;
         let verdict = decision.verdict();
         if course.resumed.is_some() || verdict != Verdict::Allow {
-            let digest = match course.entry(&subject).map(|held| digest(&course, held, &subject, &valid)) {
+            let digest = match course.entry(&valid.subject).map(|held| digest(&course, held, &valid)) {
                 Some(Some(digest)) => digest,
                 Some(None) | None => return Err(course.refuse(Code::SchemaFault)),
             };
             match course.resumed.take() {
                 Some(filed) => course = consume(course, &filed, digest).await?,
-                None => return Err(file(course, &subject, valid, &decision, digest).await),
+                None => return Err(file(course, *valid, &decision, digest).await),
             }
         }
-        let Some(prepared) = valid.prepared else {
+        let Valid { subject, prepared, .. } = *valid;
+        let Some((prepared, call)) = prepared else {
             // Policy denies what could not be prepared; this is the fail-closed end of a path that does not exist.
             return Err(course.refuse(Code::MissingRuntimeBinding));
         };
-        Ok(Invocation { course, state: Confirmed { subject, prepared } })
+        Ok(Invocation { course, state: Confirmed { subject, prepared, call } })
     }
 }
 
-fn digest(course: &Course, held: &Registered, subject: &Settled, valid: &Valid) -> Option<InvocationDigest> {
+fn digest(course: &Course, held: &Registered, valid: &Valid) -> Option<InvocationDigest> {
     let built = held.built().ok()?;
     let input = DigestInput {
         capability: held.entry().name().as_str(),
@@ -48,9 +49,9 @@ fn digest(course: &Course, held: &Registered, subject: &Settled, valid: &Valid) 
         arguments: valid.arguments.as_bytes(),
         target: valid.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
         identity: course.session.identity(),
-        provider: subject.decision.provider_id,
+        provider: valid.subject.decision.provider_id,
         definition: None,
-        preview: valid.prepared.as_ref().and_then(super::Prepared::preview),
+        preview: valid.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
     };
     Some(input.digest(&course.executor.key))
 }
@@ -80,12 +81,11 @@ pub(super) const fn waiting(approval: &PendingApproval) -> Ended {
 /// Files the invocation for a person.
 async fn file(
     mut course: Box<Course>,
-    subject: &Settled,
     valid: Valid,
     decision: &Decision,
     digest: InvocationDigest,
 ) -> Box<Stopped> {
-    let Some(entry) = course.entry(subject).map(Registered::entry) else {
+    let Some(entry) = course.entry(&valid.subject).map(Registered::entry) else {
         return course.refuse(Code::UnknownCapability);
     };
     let environment = &course.executor.environment;
@@ -101,7 +101,7 @@ async fn file(
         identity: course.session.identity().clone(),
         arguments: valid.arguments.as_bytes().to_vec(),
         target: valid.target,
-        preview: valid.prepared.as_ref().and_then(super::Prepared::preview).cloned(),
+        preview: valid.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).cloned(),
         claims: valid.claims,
         because: decision.deciding().map(|said| said.code).collect(),
         created_at,

@@ -1,7 +1,5 @@
 //! Stage five: the body, bounded.
 
-use serde_json::value::RawValue;
-
 use super::invocation::{Confirmed, Course, Executed, Invocation, ReadyToExecute, Settled, Stopped};
 use super::outcome::{Effect, Ended};
 use super::runner::BodyEnd;
@@ -23,7 +21,7 @@ impl<S> Invocation<S> {
         S: ReadyToExecute,
     {
         self.course.ticket.stage = Stage::Execute;
-        let Confirmed { subject, prepared } = self.state.state();
+        let Confirmed { subject, prepared, call } = self.state.state();
         let mut course = self.course;
         let Some(entry) = course.entry(&subject).map(Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
@@ -43,11 +41,12 @@ impl<S> Invocation<S> {
         }
         // From here on a record that nobody finishes says what may have happened.
         course.ticket.effect = Effect::of_unfinished(class);
-        let call = course.call(entry, entry.bounds().timeout());
+        let call = call.until(tokio::time::Instant::now() + entry.bounds().timeout());
+        // The body first: a call that ends at once never registers for the session's end.
         let end = tokio::select! {
             biased;
-            () = course.session.ending().comes() => None,
             end = course.executor.runner.run(prepared, call) => Some(end),
+            () = course.session.ending().comes() => None,
         };
         let state = settle(&course, &subject, entry, end);
         course.ticket.effect = state.effect;
@@ -83,11 +82,10 @@ fn settle(course: &Course, subject: &Settled, entry: &Capability, end: Option<Bo
 }
 
 /// The result, once it follows its own schema.
-fn checked(course: &Course, subject: &Settled, json: Vec<u8>) -> Result<Box<RawValue>, Option<SchemaPlace>> {
+fn checked(course: &Course, subject: &Settled, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
     let built = course.entry(subject).and_then(|held| held.built().ok()).ok_or(None)?;
     built.validators.result(&json).map_err(|ResultFault { keyword, schema_path }| {
         keyword.zip(schema_path).map(|(keyword, path)| SchemaPlace::of_schema(keyword, path))
     })?;
-    let text = String::from_utf8(json).map_err(|_| None)?;
-    RawValue::from_string(text).map_err(|_| None)
+    String::from_utf8(json).map_err(|_| None)
 }

@@ -22,7 +22,7 @@ impl Stopped {
         let Self { course, ended, effect, place } = self;
         let (code, result_bytes) = match &ended {
             Ended::Rejected(refusal) => (Some(refusal.code), None),
-            Ended::Executed { result } => (None, Some(result.get().len() as u64)),
+            Ended::Executed { result } => (None, Some(result.len() as u64)),
             _ => (None, None),
         };
         let mut ticket = course.ticket;

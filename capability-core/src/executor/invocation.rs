@@ -55,24 +55,23 @@ pub(super) struct Settled {
 
 /// Its arguments follow the schema, parse, and make sense to the author.
 pub struct Validated {
-    pub(super) subject: Settled,
-    pub(super) valid: Valid,
+    pub(super) valid: Box<Valid>,
 }
 
-/// What validation established.
+/// What validation established. Boxed: it travels through three more stages.
 pub(super) struct Valid {
+    pub(super) subject: Settled,
     pub(super) arguments: Arguments,
     pub(super) claims: crate::approval::Claims,
     pub(super) target: Option<(TargetKind, String)>,
     pub(super) scope: Option<String>,
     /// Absent for what cannot run anyway.
-    pub(super) prepared: Option<Prepared>,
+    pub(super) prepared: Option<(Prepared, Call)>,
 }
 
 /// Policy has spoken, and the turn has room.
 pub struct Permitted {
-    pub(super) subject: Settled,
-    pub(super) valid: Valid,
+    pub(super) valid: Box<Valid>,
     pub(super) decision: Decision,
 }
 
@@ -80,6 +79,7 @@ pub struct Permitted {
 pub struct Confirmed {
     pub(super) subject: Settled,
     pub(super) prepared: Prepared,
+    pub(super) call: Call,
 }
 
 /// The body ended, one way or another; only the record is missing.
@@ -102,11 +102,11 @@ impl Course {
         self.executor.registry.at(subject.at)
     }
 
-    /// What the author's code is lent for at most this long.
-    pub(super) fn call(&self, entry: &Capability, at_most: core::time::Duration) -> Call {
+    /// What the author's code is lent.
+    pub(super) fn call(&self, entry: &Capability) -> Call {
         let lease =
-            Lease { capability: entry.name(), version: entry.version(), identity: self.session.identity().clone() };
-        let deadline = tokio::time::Instant::now() + at_most;
+            Lease { capability: entry.name(), version: entry.version(), identity: self.session.shared_identity() };
+        let deadline = self.ticket.begun() + super::PREPARE_TIMEOUT;
         Call::new(lease, Arc::clone(&self.executor.broker), deadline, entry.bounds().max_result())
     }
 

@@ -167,6 +167,14 @@ impl Executor {
         }
     }
 
+    /// The first typestate, for measuring stages one by one: whoever holds an executor and a session could `invoke` as
+    /// well, and nothing can be skipped from here either.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn enter_for_measurement(&self, session: &Session, proposal: Proposal) -> Option<Invocation<Proposed>> {
+        self.enter(session).ok().map(|course| Invocation { course, state: Proposed { proposal } })
+    }
+
     /// The door: an audit ticket first, then whether this session may ask at all.
     fn enter(&self, session: &Session) -> Result<Box<Course>, Box<Stopped>> {
         let inner = &self.0;
@@ -176,7 +184,7 @@ impl Executor {
         count.copy_from_slice(&inner.count.fetch_add(1, Ordering::Relaxed).to_be_bytes());
         let ticket = AuditTicket::open(
             Arc::clone(&inner.sink),
-            Arc::clone(&inner.environment),
+            inner.environment.as_ref(),
             InvocationId(id),
             session.shared_identity(),
         );

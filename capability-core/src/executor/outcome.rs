@@ -70,7 +70,7 @@ pub enum Ended {
     /// The body ran and its result follows the schema.
     Executed {
         /// The result's JSON text.
-        result: Box<RawValue>,
+        result: String,
     },
     /// It waits for a person. Not an error: resume it once it is answered.
     Pending {
@@ -179,7 +179,7 @@ impl Outcome {
     #[must_use]
     pub fn result(&self) -> Option<&str> {
         match &self.ended {
-            Ended::Executed { result } => Some(result.get()),
+            Ended::Executed { result } => Some(result),
             _ => None,
         }
     }
@@ -280,7 +280,7 @@ impl Serialize for Outcome {
             map.serialize_entry("help", &help)?;
         }
         if let Ended::Executed { result } = &self.ended {
-            map.serialize_entry("result", result)?;
+            map.serialize_entry("result", &RawValue::from_string(result.clone()).map_err(serde::ser::Error::custom)?)?;
         }
         if let Ended::Pending { approval, expires_at } = &self.ended {
             map.serialize_entry("approval", &Waiting { id: *approval, expires_at: *expires_at })?;

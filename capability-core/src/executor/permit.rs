@@ -19,9 +19,9 @@ impl<S> Invocation<S> {
         S: ReadyToPermit,
     {
         self.course.ticket.stage = Stage::Policy;
-        let Validated { subject, valid } = self.state.state();
+        let Validated { valid } = self.state.state();
         let course = self.course;
-        let Some(entry) = course.entry(&subject).map(crate::registry::Registered::entry) else {
+        let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
         let opt_in = match entry.class().network {
@@ -35,7 +35,7 @@ impl<S> Invocation<S> {
             scope: valid.scope.as_deref(),
             mode: course.session.identity().mode,
             opt_in,
-            bound: subject.decision.admission_status == AdmissionStatus::Ready,
+            bound: valid.subject.decision.admission_status == AdmissionStatus::Ready,
             faulted: false,
         });
         let recorded = course.ticket.submit(Event::PolicyDecision {
@@ -61,7 +61,7 @@ impl<S> Invocation<S> {
                 Err(_) => return Err(course.refuse(Code::StoreUnavailable)),
             }
         }
-        Ok(Invocation { course, state: Permitted { subject, valid, decision } })
+        Ok(Invocation { course, state: Permitted { valid, decision } })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::code::Code;
 use crate::contract::Capability;
 use crate::failure::Failure;
-use crate::future::BoxFuture;
+use crate::future::{BoxFuture, Soon};
 use crate::preview::{MAX_PREVIEW_BYTES, Preview};
 use crate::private::{ArgumentRefusal, BodyFault, PreparedBody};
 
@@ -53,15 +53,26 @@ impl Guarantees {
 /// A body that was prepared for one invocation: its arguments are parsed, its author's `check` and `preview` have run. A
 /// prepared body that is not confirmed is dropped.
 pub struct Prepared {
-    body: Box<dyn Any + Send>,
+    body: Body,
     preview: Option<Preview>,
+}
+
+enum Body {
+    /// Waits in this process.
+    Here(Box<dyn PreparedBody>),
+    /// Waits where only its runner knows.
+    Elsewhere(Box<dyn Any + Send>),
 }
 
 impl Prepared {
     /// What a runner keeps for itself until [`Runner::run`], and the author's preview.
     #[must_use]
-    pub fn new(body: Box<dyn Any + Send>, preview: Option<Preview>) -> Self {
-        Self { body, preview }
+    pub fn elsewhere(body: Box<dyn Any + Send>, preview: Option<Preview>) -> Self {
+        Self { body: Body::Elsewhere(body), preview }
+    }
+
+    const fn here(body: Box<dyn PreparedBody>, preview: Option<Preview>) -> Self {
+        Self { body: Body::Here(body), preview }
     }
 
     /// The author's preview.
@@ -70,10 +81,13 @@ impl Prepared {
         self.preview.as_ref()
     }
 
-    /// What the runner kept.
+    /// What [`Prepared::elsewhere`] was given; `None` for a body that waits in this process.
     #[must_use]
-    pub fn into_body(self) -> Box<dyn Any + Send> {
-        self.body
+    pub fn into_elsewhere(self) -> Option<Box<dyn Any + Send>> {
+        match self.body {
+            Body::Here(_) => None,
+            Body::Elsewhere(body) => Some(body),
+        }
     }
 }
 
@@ -124,8 +138,8 @@ pub trait Runner: Send + Sync + 'static {
         &'a self,
         entry: &'static Capability,
         arguments: &'a [u8],
-        call: Call,
-    ) -> BoxFuture<'a, Result<Prepared, PrepareFault>>;
+        call: &Call,
+    ) -> Soon<'a, Result<Prepared, PrepareFault>>;
 
     /// Runs a prepared body until its call's deadline.
     fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd>;
@@ -136,31 +150,27 @@ pub trait Runner: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InlineRunner;
 
-/// A body waiting for its run; what [`InlineRunner`] and runners on threads keep in [`Prepared`].
-pub type Waiting = Box<dyn PreparedBody>;
-
 /// Typed parsing, `check` and `preview`, bounded and with panics caught: the whole of an in-process runner's `prepare`.
-///
-/// # Errors
-/// [`PrepareFault`] says what stood against it.
-pub async fn prepare_in_process(
+/// Without a preview it is done at once.
+pub fn prepare_in_process(
     entry: &'static Capability,
     arguments: &[u8],
-    call: Call,
-) -> Result<Prepared, PrepareFault> {
+    call: &Call,
+) -> Soon<'static, Result<Prepared, PrepareFault>> {
     let Some(prepare) = entry.code().prepare else {
-        return Err(PrepareFault::Refused(Code::Locked, Code::Locked.message().to_owned()));
+        return Soon::Ready(Err(PrepareFault::Refused(Code::Locked, Code::Locked.message().to_owned())));
     };
     let parsed = std::panic::catch_unwind(AssertUnwindSafe(|| prepare(arguments)));
-    let body = match parsed {
-        Err(_) => return Err(PrepareFault::Panicked),
-        Ok(Err(ArgumentRefusal::Typed(words))) => return Err(PrepareFault::Refused(Code::ArgumentRefused, words)),
-        Ok(Err(ArgumentRefusal::Check(words))) => return Err(PrepareFault::Refused(Code::CheckRefused, words)),
-        Ok(Ok(body)) => body,
-    };
-    if !body.previews() {
-        return Ok(Prepared::new(Box::new(body), None));
-    }
+    Soon::Ready(match parsed {
+        Err(_) => Err(PrepareFault::Panicked),
+        Ok(Err(ArgumentRefusal::Typed(words))) => Err(PrepareFault::Refused(Code::ArgumentRefused, words)),
+        Ok(Err(ArgumentRefusal::Check(words))) => Err(PrepareFault::Refused(Code::CheckRefused, words)),
+        Ok(Ok(body)) if body.previews() => return Soon::Later(Box::pin(preview_in_process(body, call.clone()))),
+        Ok(Ok(body)) => Ok(Prepared::here(body, None)),
+    })
+}
+
+async fn preview_in_process(body: Box<dyn PreparedBody>, call: Call) -> Result<Prepared, PrepareFault> {
     match tokio::time::timeout(PREPARE_TIMEOUT, CatchUnwind(Some(body.preview(call)))).await {
         Err(_) => Err(PrepareFault::TimedOut),
         Ok(None) => Err(PrepareFault::Panicked),
@@ -168,13 +178,13 @@ pub async fn prepare_in_process(
         Ok(Some((_, Ok(preview)))) if preview.text.len() > MAX_PREVIEW_BYTES => {
             Err(PrepareFault::Failed(Failure::public("the preview is too long to be read by a person")))
         }
-        Ok(Some((body, Ok(preview)))) => Ok(Prepared::new(Box::new(body), Some(preview))),
+        Ok(Some((body, Ok(preview)))) => Ok(Prepared::here(body, Some(preview))),
     }
 }
 
 /// The body's own future under its deadline, with panics caught: the whole of an in-process runner's `run`.
 pub async fn run_in_process(prepared: Prepared, call: Call) -> BodyEnd {
-    let Ok(body) = prepared.into_body().downcast::<Waiting>() else {
+    let Body::Here(body) = prepared.body else {
         return BodyEnd::Panicked;
     };
     let deadline = call.deadline();
@@ -201,9 +211,9 @@ impl Runner for InlineRunner {
         &'a self,
         entry: &'static Capability,
         arguments: &'a [u8],
-        call: Call,
-    ) -> BoxFuture<'a, Result<Prepared, PrepareFault>> {
-        Box::pin(prepare_in_process(entry, arguments, call))
+        call: &Call,
+    ) -> Soon<'a, Result<Prepared, PrepareFault>> {
+        prepare_in_process(entry, arguments, call)
     }
 
     fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {

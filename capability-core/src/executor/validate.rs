@@ -2,7 +2,7 @@
 
 use super::invocation::{Course, Invocation, ReadyToValidate, Resolved, Stopped, Valid, Validated};
 use super::outcome::{Ended, Refusal};
-use super::runner::{PREPARE_TIMEOUT, PrepareFault};
+use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
 use crate::code::{Code, Stage};
@@ -45,15 +45,15 @@ impl<S> Invocation<S> {
         let prepared = if entry.is_locked() || subject.decision.admission_status != AdmissionStatus::Ready {
             None
         } else {
-            let call = course.call(entry, PREPARE_TIMEOUT);
-            match course.executor.runner.prepare(entry, arguments.as_bytes(), call).await {
-                Ok(prepared) => Some(prepared),
+            let call = course.call(entry);
+            match course.executor.runner.prepare(entry, arguments.as_bytes(), &call).await {
+                Ok(prepared) => Some((prepared, call)),
                 Err(fault) => return Err(course.refuse(unprepared(fault))),
             }
         };
         course.ticket.stage = Stage::Validate;
-        let valid = Valid { arguments, claims: proposal.claims, target, scope, prepared };
-        Ok(Invocation { course, state: Validated { subject, valid } })
+        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, prepared });
+        Ok(Invocation { course, state: Validated { valid } })
     }
 }
 

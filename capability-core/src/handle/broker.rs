@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 pub struct Lease {
     pub(crate) capability: CapabilityName,
     pub(crate) version: core::num::NonZeroU32,
-    pub(crate) identity: SessionIdentity,
+    pub(crate) identity: std::sync::Arc<SessionIdentity>,
 }
 
 impl Lease {

@@ -9,7 +9,7 @@ use crate::session::{Mode, SessionIdentity, Subject, TurnId};
 /// The call's circumstances. Reading it changes nothing and reaches nothing.
 #[derive(Debug, Clone)]
 pub struct Context {
-    identity: SessionIdentity,
+    identity: std::sync::Arc<SessionIdentity>,
     deadline: tokio::time::Instant,
 }
 

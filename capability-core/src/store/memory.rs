@@ -1,15 +1,17 @@
 //! Stores that forget with the process.
 
 use core::num::NonZeroU32;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hashbrown::HashMap;
 
 use super::{
     Answer, Approvals, Found, MAX_PENDING_PER_SUBJECT, Moved, OptIns, Reservation, StoreFault, TurnCaps, Turns,
 };
 use crate::approval::{ApprovalId, ApprovalStatus, ApprovalSummary, Filed, InvocationDigest, Move, next_status};
 use crate::contract::CapabilityName;
-use crate::future::BoxFuture;
+use crate::future::{BoxFuture, Soon};
 use crate::policy::OptIn;
 use crate::session::{SessionId, Subject, TurnId};
 use crate::time::Timestamp;
@@ -183,7 +185,7 @@ impl Turns for MemoryTurns {
         turn: TurnId,
         capability: (CapabilityName, NonZeroU32),
         caps: TurnCaps,
-    ) -> BoxFuture<'_, Result<Reservation, StoreFault>> {
+    ) -> Soon<'_, Result<Reservation, StoreFault>> {
         let mut table = lock(&self.0);
         let TurnTable { turns, order } = &mut *table;
         let key = (session, turn);
@@ -210,8 +212,7 @@ impl Turns for MemoryTurns {
         {
             turns.remove(&oldest);
         }
-        drop(table);
-        ready(reservation)
+        Soon::Ready(Ok(reservation))
     }
 }
 

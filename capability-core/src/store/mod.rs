@@ -11,7 +11,7 @@ use core::num::NonZeroU32;
 
 use crate::approval::{ApprovalId, ApprovalStatus, ApprovalSummary, Filed, InvocationDigest};
 use crate::contract::CapabilityName;
-use crate::future::BoxFuture;
+use crate::future::{BoxFuture, Soon};
 use crate::policy::OptIn;
 use crate::session::{SessionId, Subject, TurnId};
 use crate::time::Timestamp;
@@ -134,7 +134,7 @@ pub trait Turns: Send + Sync + 'static {
         turn: TurnId,
         capability: (CapabilityName, NonZeroU32),
         caps: TurnCaps,
-    ) -> BoxFuture<'_, Result<Reservation, StoreFault>>;
+    ) -> Soon<'_, Result<Reservation, StoreFault>>;
 }
 
 /// The switches of external families. Read at every call.

@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU32;
 
-use capability_core::BoxFuture;
+use capability_core::Soon;
 use capability_core::contract::CapabilityName;
 use capability_core::session::{SessionId, TurnId};
 use capability_core::store::{Reservation, StoreFault, TurnCaps, Turns};
@@ -42,8 +42,8 @@ impl Turns for SqliteTurns {
         turn: TurnId,
         (name, version): (CapabilityName, NonZeroU32),
         caps: TurnCaps,
-    ) -> BoxFuture<'_, Result<Reservation, StoreFault>> {
-        self.0.0.transact(move |transaction| {
+    ) -> Soon<'_, Result<Reservation, StoreFault>> {
+        Soon::Later(self.0.0.transact(move |transaction| {
             // The same 64 bits, read as a signed number: SQLite has no other.
             let turn = turn.0.cast_signed();
             let session = session.to_string();
@@ -63,6 +63,6 @@ impl Turns for SqliteTurns {
                 Reservation::TurnExhausted
             };
             Ok((reservation, Erased::Nothing))
-        })
+        }))
     }
 }

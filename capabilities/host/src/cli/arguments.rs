@@ -1,0 +1,295 @@
+//! The words of the command line.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use capability_core::approval::ApprovalId;
+use capability_core::session::{Mode, Subject};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+/// Capabilities: what a machine may ask for, and the one executor that every request passes.
+#[derive(Debug, Parser)]
+#[command(version, disable_help_subcommand = true, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub struct CommandLine {
+    /// What applies everywhere.
+    #[command(flatten)]
+    pub everywhere: Everywhere,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 2 usage, 3 pending a person's answer, 4 refused (rejected, denied, expired, \
+cancelled), 5 the call started and ended otherwise, 6 the host or its audit log cannot do its work.";
+
+/// What applies to every command.
+#[derive(Debug, Args)]
+pub struct Everywhere {
+    /// Print one JSON document and nothing else
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Where the host keeps its state [default: the platform's state directory]
+    #[arg(long, global = true, env = "CAPABILITY_DATA_DIR", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub data_dir: Option<PathBuf>,
+    /// Prove to be an operator with the token in this file, written by `operator login --token-file`
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub operator_token_file: Option<PathBuf>,
+}
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List every capability of this build
+    List,
+    /// Show one capability: class, bounds, handles, schemas
+    Describe {
+        /// The name, with `@VERSION` for another version than the newest
+        #[arg(value_name = "NAME[@V]")]
+        capability: Named,
+    },
+    /// Ask for something
+    Invoke(Invoke),
+    /// Finish a call that waited for a person's answer
+    Resume {
+        /// The approval id that `invoke` gave
+        id: ApprovalId,
+        /// For whom
+        #[command(flatten)]
+        caller: CallerArgs,
+    },
+    /// See and answer what waits for a person (operators)
+    #[command(subcommand)]
+    Approvals(Approvals),
+    /// See and set which families may reach outside the device
+    #[command(subcommand)]
+    Optin(OptIn),
+    /// Set up and use the operator credential
+    #[command(subcommand)]
+    Operator(Operator),
+    /// Read and verify the audit log
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Compare the capabilities with their checked-in contracts
+    #[command(subcommand)]
+    Contract(Contract),
+    /// Check this host: directory, stores, log, credential, contracts, isolation
+    Doctor {
+        /// Also write a dated report into this directory
+        #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "docs/research", value_hint = ValueHint::DirPath)]
+        report: Option<PathBuf>,
+    },
+    /// Own the data directory and serve other command lines until interrupted
+    Serve,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// A capability as people write it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The dotted name.
+    pub name: String,
+    /// The version, when one was written.
+    pub version: Option<NonZeroU32>,
+}
+
+impl std::str::FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, version) = match text.split_once('@') {
+            None => (text, None),
+            Some((name, version)) => {
+                let version = version.strip_prefix('v').unwrap_or(version);
+                (name, Some(version.parse().map_err(|_| "a version is a positive integer, as in `web.search@1`")?))
+            }
+        };
+        if capability_core::contract::is_valid_name(name) {
+            Ok(Self { name: name.to_owned(), version })
+        } else {
+            Err("a name has two or more dotted parts of a-z, 0-9 and _, as in `system.health`".into())
+        }
+    }
+}
+
+/// `invoke`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("arguments").multiple(false))]
+pub struct Invoke {
+    /// The name, with `@VERSION` for another version than the newest
+    #[arg(value_name = "NAME[@V]")]
+    pub capability: Named,
+    /// The arguments: a JSON object, or `-` to read one from standard input
+    #[arg(value_name = "JSON|-", group = "arguments", allow_hyphen_values = true)]
+    pub arguments: Option<String>,
+    /// One argument; the value is JSON, or text where it is not. May be repeated
+    #[arg(long = "arg", value_name = "KEY=VALUE", group = "arguments")]
+    pub arg: Vec<String>,
+    /// Why: shown to whoever answers, as your claim
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// On what grounds: shown to whoever answers, as your claim
+    #[arg(long, value_name = "TEXT")]
+    pub evidence: Option<String>,
+    /// For whom
+    #[command(flatten)]
+    pub caller: CallerArgs,
+}
+
+/// For whom a call is made.
+#[derive(Debug, Args)]
+pub struct CallerArgs {
+    /// Another subject than the local one; needs the operator credential
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<Subject>,
+    /// A turn number that several calls share: caps per turn count by it
+    #[arg(long, value_name = "N")]
+    pub turn: Option<u64>,
+    /// A stricter mode than the ordinary one
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ModeArg>,
+}
+
+/// The modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeArg {
+    /// The ordinary mode
+    Live,
+    /// Only what is read-only and local
+    Plan,
+    /// Nothing at all
+    Dream,
+    /// Nothing at all
+    Replay,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Live => Self::Live,
+            ModeArg::Plan => Self::Plan,
+            ModeArg::Dream => Self::Dream,
+            ModeArg::Replay => Self::Replay,
+        }
+    }
+}
+
+/// `approvals`.
+#[derive(Debug, Subcommand)]
+pub enum Approvals {
+    /// List what waits for an answer or for its run
+    List,
+    /// Show exactly what would run
+    Show {
+        /// Which
+        id: ApprovalId,
+    },
+    /// Say yes to this very call, once
+    Approve {
+        /// Which
+        id: ApprovalId,
+    },
+    /// Say no, for good
+    Deny {
+        /// Which
+        id: ApprovalId,
+        /// A sentence for the proposer
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+}
+
+/// `optin`.
+#[derive(Debug, Subcommand)]
+pub enum OptIn {
+    /// Show every family that reaches outside the device
+    Show,
+    /// Turn a family on or off (operators)
+    Set {
+        /// The family: the first part of its capabilities' names
+        family: String,
+        /// The new state
+        state: OnOff,
+    },
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnOff {
+    /// May reach outside the device, each call after an answer
+    On,
+    /// Stays on the device
+    Off,
+}
+
+/// `operator`.
+#[derive(Debug, Subcommand)]
+pub enum Operator {
+    /// Set the operator password, or change it
+    Setup,
+    /// Open an operator session of ten minutes
+    Login {
+        /// Write a token for scripts to this file instead of binding the session to this terminal
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        token_file: Option<PathBuf>,
+    },
+    /// End every operator session
+    Logout,
+}
+
+/// `audit`.
+#[derive(Debug, Subcommand)]
+pub enum Audit {
+    /// Show the last records
+    Tail {
+        /// How many
+        #[arg(short = 'n', long = "lines", default_value_t = 20, value_name = "N")]
+        count: usize,
+    },
+    /// Verify every line of the chain
+    Verify,
+    /// How often what was asked for, and where it was refused
+    Stats,
+}
+
+/// `contract`.
+#[derive(Debug, Subcommand)]
+pub enum Contract {
+    /// Fail when a schema, class or bound changed under the same version
+    Check,
+    /// Write the contract list of a package
+    Update {
+        /// The package [default: the one this binary belongs to]
+        #[arg(long)]
+        package: Option<String>,
+        /// The file [default: `contracts.lock` beside the package's `src`]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
+        /// Also overwrite what changed under the same version: only before its first release
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommandLine, Named};
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        <CommandLine as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn names_with_and_without_version() {
+        let named = |text: &str| text.parse::<Named>();
+        assert_eq!(named("system.health").unwrap().version, None);
+        assert_eq!(named("system.health@2").unwrap().version.unwrap().get(), 2);
+        for wrong in ["health", "system.health@0", "system.health@", "system.health@x", "System.health"] {
+            assert!(named(wrong).is_err(), "{wrong}");
+        }
+    }
+}

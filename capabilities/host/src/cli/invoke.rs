@@ -1,0 +1,134 @@
+//! `invoke` and `resume`.
+
+use std::io::Read;
+
+use capability_core::approval::{ApprovalId, Claims};
+use serde_json::{Map, Value};
+
+use super::arguments::{CallerArgs, Invoke};
+use super::commands::{Proofs, ask, document};
+use super::output::{Output, note};
+use super::{render, terminal};
+use crate::connection::Connection;
+use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request};
+
+/// Asks for something; on a terminal also asks the operator, when a person must answer.
+pub async fn invoke(connection: &Connection, invoke: Invoke, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
+    let arguments = arguments(&invoke)?;
+    let request = Request::Invoke {
+        name: invoke.capability.name,
+        version: invoke.capability.version,
+        arguments,
+        claims: Claims { reason: invoke.reason, evidence: invoke.evidence },
+        caller: caller(&invoke.caller, proofs)?,
+    };
+    let mut outcome = outcome(ask(connection, &request).await?)?;
+    let pending = outcome.pointer("/approval/id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    if let Some(id) = pending
+        && !output.json
+        && terminal::is_there()
+    {
+        outcome = answered_here(connection, id, &invoke.caller, proofs).await?.unwrap_or(outcome);
+    }
+    Ok(finish(&outcome, output))
+}
+
+/// Goes on with a call that waited.
+pub async fn resume(
+    connection: &Connection,
+    id: ApprovalId,
+    args: &CallerArgs,
+    proofs: &Proofs,
+    output: Output,
+) -> Result<u8, Fault> {
+    let outcome = outcome(ask(connection, &Request::Resume { id, caller: caller(args, proofs)? }).await?)?;
+    Ok(finish(&outcome, output))
+}
+
+/// Shows the operator at this terminal exactly what would run, and goes on with the answer. `None` when nobody proved to
+/// be one: the call stays pending.
+async fn answered_here(
+    connection: &Connection,
+    id: ApprovalId,
+    args: &CallerArgs,
+    proofs: &Proofs,
+) -> Result<Option<Value>, Fault> {
+    note("this call needs a person's answer; an operator may give it here\n");
+    let shown = match ask(connection, &Request::ApprovalShow(proofs.operator()?, id)).await? {
+        Reply::Fault(fault) => {
+            note(&format!("{}: the call stays pending\n", fault.message));
+            return Ok(None);
+        }
+        reply => document::<ApprovalDetail>(reply)?,
+    };
+    let unread = |_| Fault::broken("the terminal cannot be read", "answer with `capability approvals`");
+    let Some(pending) = &shown.content else {
+        return Ok(None);
+    };
+    terminal::show(pending).map_err(unread)?;
+    let answer = if terminal::yes("run exactly this, once?").map_err(unread)? {
+        Request::Approve(proofs.operator()?, id)
+    } else {
+        Request::Deny(proofs.operator()?, id, None)
+    };
+    document::<Value>(ask(connection, &answer).await?)?;
+    outcome(ask(connection, &Request::Resume { id, caller: caller(args, proofs)? }).await?).map(Some)
+}
+
+fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
+    let proof = match args.subject {
+        Some(_) => Some(proofs.operator()?),
+        None => None,
+    };
+    Ok(Caller { subject: args.subject.clone(), mode: args.mode.map(Into::into), turn: args.turn, proof })
+}
+
+fn outcome(reply: Reply) -> Result<Value, Fault> {
+    match reply {
+        Reply::Outcome(outcome) => Ok(outcome),
+        Reply::Fault(fault) => Err(fault),
+        Reply::Document(_) => Err(Fault::broken("the host answered something else", "use the same version on both sides")),
+    }
+}
+
+/// Prints the outcome and turns it into the exit code.
+fn finish(outcome: &Value, output: Output) -> u8 {
+    output.print(outcome, render::outcome);
+    let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
+    match (word("outcome"), word("stage")) {
+        ("executed", _) => 0,
+        ("pending", _) => 3,
+        ("rejected", "audit") | ("withheld", _) => 6,
+        ("rejected" | "denied" | "expired" | "cancelled", _) => 4,
+        _ => 5,
+    }
+}
+
+/// The argument bytes: from the word, from standard input, or from `--arg`s.
+fn arguments(invoke: &Invoke) -> Result<String, Fault> {
+    match invoke.arguments.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            // One byte more than is taken, so that the executor refuses what is too large, not we.
+            let limit = capability_core::MAX_ARGUMENT_BYTES as u64 + 1;
+            std::io::stdin().lock().take(limit).read_to_string(&mut text).map_err(|_| {
+                Fault::usage("standard input is not UTF-8 text", "send one JSON object")
+            })?;
+            Ok(text)
+        }
+        Some(text) => Ok(text.to_owned()),
+        None => {
+            let mut object = Map::new();
+            for pair in &invoke.arg {
+                let Some((key, value)) = pair.split_once('=') else {
+                    return Err(Fault::usage(format!("`--arg {pair}` has no value"), "write `--arg key=value`"));
+                };
+                let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+                if object.insert(key.to_owned(), value).is_some() {
+                    return Err(Fault::usage(format!("`--arg {key}` is given twice"), "give each argument once"));
+                }
+            }
+            Ok(Value::Object(object).to_string())
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Standard output and standard error, in one place.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::protocol::Fault;
+
+/// Where a command writes: one JSON document, or text for people with colour where a terminal takes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// One JSON document and nothing else.
+    pub json: bool,
+}
+
+/// Names of things.
+pub const NAME: Style = Style::new().bold();
+/// As it should be.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Worth a look.
+pub const WARN: Style = AnsiColor::Yellow.on_default();
+/// Wrong.
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// A styled text; `anstream` drops the style where it is not wanted (`NO_COLOR`, a pipe, a dumb terminal).
+pub fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+impl Output {
+    /// Prints the document as JSON, or what `human` makes of it.
+    pub fn print<T: Serialize>(self, document: &T, human: impl FnOnce(&T) -> String) {
+        let text = if self.json {
+            serde_json::to_string(document).map(|line| line + "\n").unwrap_or_default()
+        } else {
+            human(document)
+        };
+        // A reader that went away, such as `head`, is no fault of ours.
+        let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    }
+
+    /// Prints a fault: on standard error for people, as the one document otherwise.
+    pub fn fault(self, fault: &Fault) -> u8 {
+        if self.json {
+            self.print(&serde_json::json!({ "error": { "message": fault.message, "help": fault.help } }), |_| String::new());
+        } else {
+            let mut text = format!("{} {}\n", styled(BAD, "error:"), fault.message);
+            if let Some(help) = &fault.help {
+                text += &format!("{} {help}\n", styled(NAME, "help:"));
+            }
+            note(&text);
+        }
+        fault.exit
+    }
+}
+
+/// Writes to standard error.
+pub fn note(text: &str) {
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}

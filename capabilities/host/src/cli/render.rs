@@ -1,0 +1,194 @@
+//! What people read.
+
+use capability_core::approval::ApprovalSummary;
+use serde_json::Value;
+
+use super::output::{BAD, GOOD, NAME, WARN, styled};
+use super::table::layout;
+use super::terminal::{card, visible};
+use crate::protocol::{ApprovalDetail, Description, Probe, ProbeState, Row, Switch};
+
+/// `list`.
+pub fn list(rows: &Vec<Row>) -> String {
+    let cells: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            [
+                format!("{}@{}", row.name, row.version),
+                format!("{} + {}", row.side_effect, row.network),
+                row.confirmation.clone(),
+                row.status.clone(),
+                format!("{}/{}", row.isolation, row.deadline),
+                row.summary.clone(),
+            ]
+        })
+        .collect();
+    layout(["CAPABILITY", "CLASS", "CONFIRMATION", "STATUS", "ISOLATION/DEADLINE", "WHAT IT DOES"], &cells)
+}
+
+/// `describe`.
+pub fn describe(found: &Description) -> String {
+    let row = &found.row;
+    let mut text = format!("{}", styled(NAME, &format!("{}@{}", row.name, row.version)));
+    if let Some(title) = &found.title {
+        text += &format!("  {title}");
+    }
+    text += &format!("\n\n{}\n\n", found.description.trim());
+    let target = match &found.target_argument {
+        Some(argument) => format!("{} named by `{argument}`", found.target),
+        None => found.target.clone(),
+    };
+    let handles = if found.handles.is_empty() { "none".to_owned() } else { found.handles.join(", ") };
+    for (key, value) in [
+        ("class", format!("{} + {}", row.side_effect, row.network)),
+        ("confirmation", format!("{} (computed from the class)", row.confirmation)),
+        ("status", row.status.clone()),
+        ("bounds", format!("{} ms, {} bytes of result, {} per turn", found.timeout_ms, found.max_result, found.per_turn)),
+        ("isolation", format!("{}, deadline {}", row.isolation, row.deadline)),
+        ("target", target),
+        ("handles", handles),
+        ("risk", found.risk.clone()),
+        ("default", found.default.clone()),
+        ("from", format!("{} at {}", found.package, found.location)),
+    ] {
+        text += &format!("  {key:<13} {value}\n");
+    }
+    for (what, schema) in [("arguments", &found.arguments), ("result", &found.result)] {
+        let pretty = serde_json::to_string_pretty(schema).unwrap_or_default();
+        text += &format!("\n{}\n{pretty}\n", styled(NAME, what));
+    }
+    text
+}
+
+/// An invocation's outcome: the result as JSON, or what happened and what to do.
+pub fn outcome(outcome: &Value) -> String {
+    let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
+    if let Some(result) = outcome.get("result") {
+        return serde_json::to_string_pretty(result).unwrap_or_default() + "\n";
+    }
+    let kind = word("outcome");
+    let style = if kind == "pending" { WARN } else { BAD };
+    let mut text = styled(style, kind);
+    if !word("stage").is_empty() {
+        text += &format!(" at {} ({})", word("stage"), word("code"));
+    }
+    text += &format!(": {}\n", visible(word("message")));
+    if !word("help").is_empty() {
+        text += &format!("help: {}\n", visible(word("help")));
+    }
+    text += &format!("effect: {}\n", word("effect"));
+    if let Some(approval) = outcome.get("approval") {
+        let part = |key: &str| approval.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        text += &format!("approval: {} (expires {})\n", part("id"), part("expires_at"));
+    }
+    text
+}
+
+/// `approvals list`.
+pub fn approvals(waiting: &Vec<ApprovalSummary>) -> String {
+    if waiting.is_empty() {
+        return "nothing waits for an answer\n".into();
+    }
+    let cells: Vec<_> = waiting
+        .iter()
+        .map(|one| {
+            [
+                one.id.to_string(),
+                one.status.to_string(),
+                format!("{}@{}", one.capability, one.version),
+                one.risk.as_str().to_owned(),
+                one.identity.subject.to_string(),
+                one.expires_at.to_string(),
+            ]
+        })
+        .collect();
+    layout(["APPROVAL", "STATUS", "CAPABILITY", "RISK", "ASKED BY", "EXPIRES"], &cells)
+}
+
+/// `approvals show`.
+pub fn approval(detail: &ApprovalDetail) -> String {
+    match &detail.content {
+        Some(pending) => card(pending),
+        None => format!(
+            "{}@{} asked by {} is {}: its content was erased\n",
+            detail.summary.capability, detail.summary.version, detail.summary.identity.subject, detail.summary.status
+        ),
+    }
+}
+
+/// `optin show`.
+pub fn switches(switches: &Vec<Switch>) -> String {
+    if switches.is_empty() {
+        return "no capability of this build reaches outside the device\n".into();
+    }
+    let cells: Vec<_> = switches
+        .iter()
+        .map(|switch| [switch.family.clone(), switch.state.clone(), switch.capabilities.join(", ")])
+        .collect();
+    layout(["FAMILY", "STATE", "CAPABILITIES"], &cells)
+}
+
+/// `audit tail`: time, event, and what it was about.
+pub fn records(records: &Vec<Value>) -> String {
+    let cells: Vec<_> = records
+        .iter()
+        .map(|record| {
+            let word = |key: &str| match record.get(key) {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Null) | None => String::new(),
+                Some(other) => other.to_string(),
+            };
+            let capability = match (word("capability"), word("version")) {
+                (name, _) if name.is_empty() => "-".to_owned(),
+                (name, version) => format!("{name}@{version}"),
+            };
+            let what = ["verdict", "outcome", "step", "setting", "kind", "rule"].map(word).concat();
+            let detail = ["stage", "code", "effect"].map(word).into_iter().filter(|part| !part.is_empty());
+            [word("seq"), word("at"), word("event"), capability, what, detail.collect::<Vec<_>>().join(" ")]
+        })
+        .collect();
+    layout(["SEQ", "AT", "EVENT", "CAPABILITY", "WHAT", "DETAIL"], &cells)
+}
+
+/// `doctor`.
+pub fn probes(probes: &Vec<Probe>) -> String {
+    let width = probes.iter().map(|probe| probe.name.chars().count()).max().unwrap_or(0);
+    probes.iter().fold(String::new(), |text, probe| {
+        let state = match probe.state {
+            ProbeState::Ok => styled(GOOD, "ok    "),
+            ProbeState::Weak => styled(WARN, "weak  "),
+            ProbeState::Failed => styled(BAD, "failed"),
+        };
+        let help = probe.help.as_ref().map_or(String::new(), |help| format!("\n{:width$}          help: {help}", ""));
+        text + &format!("{state}  {:width$}  {}{help}\n", probe.name, probe.found)
+    })
+}
+
+/// Any document without a form of its own: its keys, aligned.
+pub fn plain(document: &Value) -> String {
+    match document {
+        Value::Object(map) => map.iter().fold(String::new(), |text, (key, value)| match value {
+            Value::String(value) => text + &format!("{key}: {value}\n"),
+            other => text + &format!("{key}: {other}\n"),
+        }),
+        other => format!("{other}\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn a_refusal_says_stage_reason_and_what_to_do() {
+        let refused = json!({"outcome": "rejected", "effect": "not_started", "stage": "policy", "code": "opt_in_off",
+            "message": "off", "help": "turn it on"});
+        let text = anstream::adapter::strip_str(&super::outcome(&refused)).to_string();
+        assert_eq!(text, "rejected at policy (opt_in_off): off\nhelp: turn it on\neffect: not_started\n");
+    }
+
+    #[test]
+    fn a_result_is_printed_as_it_is() {
+        assert_eq!(super::outcome(&json!({"outcome": "executed", "result": {"a": 1}})), "{\n  \"a\": 1\n}\n");
+    }
+}

@@ -1,0 +1,285 @@
+//! What the command line asks of a host, in the same words whether the host is this process or another one.
+
+use core::num::NonZeroU32;
+
+use capability_core::approval::{ApprovalId, ApprovalSummary, Claims, PendingApproval};
+use capability_core::session::{Mode, Subject};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One request. It travels over the socket as one JSON document, and so does its reply.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Every capability of the build.
+    List,
+    /// One capability; the newest version when none is given.
+    Describe {
+        /// Its dotted name.
+        name: String,
+        /// Its version.
+        version: Option<NonZeroU32>,
+    },
+    /// Ask for something.
+    Invoke {
+        /// The dotted name.
+        name: String,
+        /// The version; the newest when none is given.
+        version: Option<NonZeroU32>,
+        /// Argument bytes, as text, exactly as they came.
+        arguments: String,
+        /// What the proposer says about it.
+        claims: Claims,
+        /// For whom.
+        caller: Caller,
+    },
+    /// Go on with what was answered.
+    Resume {
+        /// Which.
+        id: ApprovalId,
+        /// For whom.
+        caller: Caller,
+    },
+    /// Everything that waits. Operators only.
+    ApprovalList(Proof),
+    /// One approval with its content. Operators only.
+    ApprovalShow(Proof, ApprovalId),
+    /// Answer yes. Operators only.
+    Approve(Proof, ApprovalId),
+    /// Answer no. Operators only.
+    Deny(Proof, ApprovalId, Option<String>),
+    /// The switches of external families.
+    OptInShow,
+    /// Turn one on or off. Operators only.
+    OptInSet {
+        /// Who says so.
+        proof: Proof,
+        /// The family.
+        family: String,
+        /// The new state.
+        on: bool,
+    },
+    /// Set the operator password; the old one, or nothing while none is set.
+    OperatorSetup {
+        /// The new password.
+        password: Redacted,
+        /// The old one.
+        old: Option<Redacted>,
+    },
+    /// Open an operator session.
+    OperatorLogin {
+        /// The password.
+        password: Redacted,
+        /// Bind the session to the caller's terminal, as `sudo` does.
+        bind_terminal: bool,
+    },
+    /// End the operator sessions.
+    OperatorLogout(Proof),
+    /// The last records.
+    AuditTail {
+        /// How many.
+        count: usize,
+    },
+    /// Verify the chain.
+    AuditVerify,
+    /// How often, and rejected where.
+    AuditStats,
+    /// The self-check.
+    Doctor,
+}
+
+/// For whom a call is made: the local subject, live, in a turn of its own, unless it says otherwise.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Caller {
+    /// Another subject than the local one; needs a proof.
+    pub subject: Option<Subject>,
+    /// The mode; stricter only.
+    pub mode: Option<Mode>,
+    /// A turn that several calls share.
+    pub turn: Option<u64>,
+    /// An operator's proof, for another subject.
+    pub proof: Option<Proof>,
+}
+
+/// How an operator proves to be one.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// By the password.
+    Password(Redacted),
+    /// By the token of a live operator session.
+    Token(Redacted),
+    /// By a live operator session on the caller's terminal.
+    Terminal,
+}
+
+/// A secret on its way over the socket: no `Debug` of its text.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Redacted(String);
+
+impl Redacted {
+    /// Wraps a secret.
+    #[must_use]
+    pub const fn new(secret: String) -> Self {
+        Self(secret)
+    }
+
+    /// The secret, for whoever checks it.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl core::fmt::Debug for Redacted {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// What a host answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// An invocation's outcome, as JSON.
+    Outcome(Value),
+    /// Anything else that succeeded, as JSON.
+    Document(Value),
+    /// It could not be done.
+    Fault(Fault),
+}
+
+/// Why something could not be done: a sentence, what to do, and the exit code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// The exit code: 2 usage, 4 refused, 6 audit.
+    pub exit: u8,
+    /// What was wrong.
+    pub message: String,
+    /// What would be right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Fault {
+    /// A request that makes no sense as it stands.
+    pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { exit: 2, message: message.into(), help: Some(help.into()) }
+    }
+
+    /// A request that was understood and refused.
+    pub fn refused(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { exit: 4, message: message.into(), help: Some(help.into()) }
+    }
+
+    /// A host that cannot do its work.
+    pub fn broken(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { exit: 6, message: message.into(), help: Some(help.into()) }
+    }
+}
+
+/// One row of `list`.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// The dotted name.
+    pub name: String,
+    /// The version.
+    pub version: NonZeroU32,
+    /// `read_only` or `mutating`.
+    pub side_effect: String,
+    /// `local` or `external`.
+    pub network: String,
+    /// Derived from the two.
+    pub confirmation: String,
+    /// `ready`, `off`, `locked`, or `unbound`.
+    pub status: String,
+    /// What keeps its body away from everything else.
+    pub isolation: String,
+    /// What ends its body.
+    pub deadline: String,
+    /// The first line of its description.
+    pub summary: String,
+}
+
+/// Everything `describe` tells.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Description {
+    /// What `list` tells.
+    #[serde(flatten)]
+    pub row: Row,
+    /// A short human name.
+    pub title: Option<String>,
+    /// The whole description.
+    pub description: String,
+    /// How grave a wrong call would be.
+    pub risk: String,
+    /// What policy starts from.
+    pub default: String,
+    /// How long a call may run, in milliseconds.
+    pub timeout_ms: u64,
+    /// How large a result may be, in bytes of JSON text.
+    pub max_result: u64,
+    /// How often in one turn.
+    pub per_turn: u32,
+    /// The kind of thing it acts on.
+    pub target: String,
+    /// The argument that names it.
+    pub target_argument: Option<String>,
+    /// The authority it is lent.
+    pub handles: Vec<String>,
+    /// The package that compiled it in.
+    pub package: String,
+    /// Where its function stands.
+    pub location: String,
+    /// The schema of its arguments.
+    pub arguments: Value,
+    /// The schema of its result.
+    pub result: Value,
+}
+
+/// Everything `approvals show` tells: for operators.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ApprovalDetail {
+    /// Where it stands.
+    pub summary: ApprovalSummary,
+    /// Its content, until it is final.
+    pub content: Option<PendingApproval>,
+}
+
+/// One family's switch.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Switch {
+    /// The family.
+    pub family: String,
+    /// `on`, `off`, or `damaged`, which counts as off.
+    pub state: String,
+    /// Its external capabilities.
+    pub capabilities: Vec<String>,
+}
+
+/// One line of the self-check.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Probe {
+    /// What was looked at.
+    pub name: String,
+    /// Whether it is as it should be.
+    pub state: ProbeState,
+    /// What was found.
+    pub found: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+/// How a probe ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeState {
+    /// As it should be.
+    Ok,
+    /// Works, and weaker than it could be.
+    Weak,
+    /// Does not work.
+    Failed,
+}

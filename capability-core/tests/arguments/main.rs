@@ -1,0 +1,3 @@
+//! Schemas and arguments, by what they promise.
+
+mod refusals;

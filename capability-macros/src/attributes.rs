@@ -1,0 +1,65 @@
+//! Which attributes go where.
+
+use quote::ToTokens;
+use syn::Attribute;
+
+use crate::refusal;
+
+/// Lint levels belong to the function's own parameter: a generated field that expects a lint would never meet it.
+const LINT_LEVELS: &[&str] = &["allow", "expect", "warn", "deny", "forbid"];
+
+/// What an attribute on a parameter is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// `#[args]`
+    Whole,
+    /// Goes to the generated field.
+    Field,
+    /// Goes to the generated field and stays on the parameter: one without the other would not fit together.
+    Condition,
+    /// Stays on the parameter.
+    Lint,
+    /// A documentation comment.
+    Doc,
+    /// None of ours.
+    Foreign,
+}
+
+/// The role of one attribute.
+pub fn role(attribute: &Attribute) -> Role {
+    let Some(ident) = attribute.path().get_ident() else { return Role::Foreign };
+    match ident.to_string().as_str() {
+        "args" => Role::Whole,
+        "serde" | "schemars" | "cfg_attr" => Role::Field,
+        "cfg" => Role::Condition,
+        "doc" => Role::Doc,
+        level if LINT_LEVELS.contains(&level) => Role::Lint,
+        _ => Role::Foreign,
+    }
+}
+
+/// Whether it remains on the function's parameter.
+pub fn stays_on_parameter(attribute: &Attribute) -> bool {
+    matches!(role(attribute), Role::Condition | Role::Lint)
+}
+
+/// Whether an attribute on the function must not reach the compiler: it was reported, and no such attribute exists.
+pub fn is_for_the_macro(attribute: &Attribute) -> bool {
+    let path = attribute.path();
+    path.segments.iter().any(|segment| refusal::is_confirmation(&segment.ident.to_string()))
+        || path.segments.last().is_some_and(|segment| segment.ident == "capability")
+        || crate::description::is_unreadable(attribute)
+}
+
+/// The conditions under which the function exists, for the code beside it.
+pub fn conditions(attributes: &[Attribute]) -> Vec<&Attribute> {
+    attributes.iter().filter(|attribute| is_condition(attribute)).collect()
+}
+
+fn is_condition(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+        || attribute.path().is_ident("cfg_attr") && {
+            let text = crate::paths::text(&attribute.meta.to_token_stream());
+            text.contains(", cfg(")
+        }
+}

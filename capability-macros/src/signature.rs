@@ -1,0 +1,152 @@
+//! The annotated function: its head is parsed, its body is left alone.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, FnArg, Signature, Token, Visibility};
+
+use crate::args::Written;
+use crate::attributes;
+use crate::diagnostics::{Problem, Sink};
+use crate::refusal;
+
+/// A function as it was written, minus the attributes that are meant for the macro.
+pub struct Function {
+    /// Its own attributes, as they were.
+    pub attributes: Vec<Attribute>,
+    pub visibility: Visibility,
+    pub signature: Signature,
+    /// Absent when it ends in a semicolon.
+    pub body: Option<TokenStream>,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let signature = input.parse()?;
+        let body = if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            None
+        } else {
+            Some(input.parse()?)
+        };
+        Ok(Self { attributes, visibility, signature, body })
+    }
+}
+
+impl Function {
+    /// The function for its callers: every token the author's, without what only the macro understands.
+    pub fn emitted(&self, body: &TokenStream, section: &TokenStream) -> TokenStream {
+        let attributes = self.attributes.iter().filter(|attribute| !attributes::is_for_the_macro(attribute));
+        let visibility = &self.visibility;
+        let mut signature = self.signature.clone();
+        for input in &mut signature.inputs {
+            match input {
+                FnArg::Typed(typed) => typed.attrs.retain(attributes::stays_on_parameter),
+                FnArg::Receiver(receiver) => receiver.attrs.retain(attributes::stays_on_parameter),
+            }
+        }
+        quote!(#(#attributes)* #section #visibility #signature #body)
+    }
+}
+
+/// Reads the item below the attribute; anything but a function is reported.
+pub fn read(item: &TokenStream, written: &Written, sink: &mut Sink) -> Option<Function> {
+    if let Ok(function) = syn::parse2::<Function>(item.clone()) {
+        for attribute in &function.attributes {
+            report_attribute(attribute, sink);
+        }
+        return Some(function);
+    }
+    let confirmations = sink.len();
+    report_confirmations(item, sink);
+    // A confirmation on a struct is one mistake; that it stands on a struct goes without saying.
+    if sink.len() > confirmations || mentions_confirmation(written) {
+        return None;
+    }
+    let (keyword, name) = kind_of(item);
+    sink.report(
+        name.map_or_else(|| item.clone(), ToTokens::into_token_stream),
+        Problem::new(
+            format_args!("`#[capability]` is on {keyword}"),
+            "a capability is a function outside of any `impl` or `trait`",
+            "move it to the function that does the work, as in `#[capability(..)] async fn search(query: String) -> Found`",
+        ),
+    );
+    None
+}
+
+fn report_attribute(attribute: &Attribute, sink: &mut Sink) {
+    let path = attribute.path();
+    let word = crate::paths::text(&path.to_token_stream());
+    let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+    if path.segments.iter().any(|segment| refusal::is_confirmation(&segment.ident.to_string())) {
+        refusal::report(path, &word, sink);
+    } else if last == "capability" {
+        sink.report(
+            path,
+            Problem::new(
+                "a second `#[capability]` on one function",
+                "a function is one capability in one version",
+                "remove one of them; a second version is a second function",
+            ),
+        );
+    } else if last == "doc" {
+        crate::description::report(attribute, sink);
+    }
+}
+
+/// Attributes and fields of something that is no function.
+fn report_confirmations(item: &TokenStream, sink: &mut Sink) {
+    let mut hash = false;
+    let mut trees = item.clone().into_iter().peekable();
+    while let Some(tree) = trees.next() {
+        match &tree {
+            TokenTree::Group(group) if hash && group.delimiter() == proc_macro2::Delimiter::Bracket => {
+                for item in crate::args::items(group.stream()) {
+                    if refusal::is_confirmation(&item.word) {
+                        refusal::report(&item.key, &item.word, sink);
+                    }
+                }
+            }
+            TokenTree::Group(group) => report_confirmations(&group.stream(), sink),
+            TokenTree::Ident(ident) => {
+                let is_field = matches!(trees.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':' && next.spacing() == proc_macro2::Spacing::Alone);
+                if is_field && refusal::is_confirmation(&ident.to_string()) {
+                    refusal::report(ident, &ident.to_string(), sink);
+                }
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+        hash = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '#');
+    }
+}
+
+fn mentions_confirmation(written: &Written) -> bool {
+    crate::args::items(written.list.clone()).iter().any(|item| refusal::is_confirmation(&item.word))
+}
+
+/// What an item is, in words, and the token to underline: its keyword.
+fn kind_of(item: &TokenStream) -> (&'static str, Option<TokenTree>) {
+    for tree in item.clone() {
+        if let TokenTree::Ident(ident) = &tree {
+            let words = match ident.to_string().as_str() {
+                "struct" => "a struct",
+                "enum" => "an enum",
+                "union" => "a union",
+                "trait" => "a trait",
+                "impl" => "an `impl` block",
+                "mod" => "a module",
+                "type" => "a type alias",
+                "static" => "a static",
+                "const" => "a constant",
+                "use" => "a `use`",
+                "macro_rules" => "a macro",
+                _ => continue,
+            };
+            return (words, Some(tree));
+        }
+    }
+    ("something that is no function", item.clone().into_iter().next())
+}
