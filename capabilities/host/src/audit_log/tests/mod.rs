@@ -72,7 +72,8 @@ fn submit(log: &AuditLog, record: Record) -> Result<Receipt, SinkFault> {
 /// A log on disk with these records, closed.
 fn written(dir: &Path, records: impl IntoIterator<Item = Record>) -> Vec<Receipt> {
     let (log, _) = AuditLog::open(dir).unwrap();
-    records.into_iter().map(|record| submit(&log, record).unwrap()).collect()
+    let waiting: Vec<_> = records.into_iter().map(|record| log.submit(record)).collect();
+    waiting.into_iter().map(|waiting| wait(waiting.durable()).unwrap()).collect()
 }
 
 fn put(dir: &Path, log: &[u8], head: Head) {
