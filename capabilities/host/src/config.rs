@@ -1,9 +1,11 @@
 //! The optional configuration file.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use capability_core::executor::Limits;
+use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
 use crate::data_dir::{DataDirError, read_private};
@@ -17,6 +19,9 @@ use crate::data_dir::{DataDirError, read_private};
 /// per_turn = 32
 /// approval_lifetime_s = 120
 /// threads = 64
+///
+/// [subjects."agent:kitchen"]
+/// capabilities = ["system.health"]
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -25,6 +30,16 @@ pub struct Config {
     pub services: Vec<String>,
     /// Limits that hold for every capability.
     pub limits: ConfiguredLimits,
+    /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing.
+    pub subjects: BTreeMap<Subject, Manifest>,
+}
+
+/// What one subject declares.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Capability names, each exact, with a scope as in `mcp.call:docs`, or with any scope as in `mcp.call:*`.
+    pub capabilities: Vec<Declaration>,
 }
 
 /// Limits that hold for every capability.
@@ -118,7 +133,7 @@ impl Config {
             wrong(
                 line,
                 error.message().trim_end().replace('\n', "; "),
-                "keys are `services` and, under `[limits]`, `per_turn`, `approval_lifetime_s`, `threads`",
+                "keys are `services` and, under `[limits]`, `per_turn`, `approval_lifetime_s`, `threads`; `capabilities` under `[subjects.\"NAME\"]`",
             )
         })?;
         let ConfiguredLimits { per_turn, approval_lifetime_s, threads } = config.limits;

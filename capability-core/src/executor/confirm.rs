@@ -79,12 +79,7 @@ pub(super) const fn waiting(approval: &PendingApproval) -> Ended {
 }
 
 /// Files the invocation for a person.
-async fn file(
-    mut course: Box<Course>,
-    valid: Valid,
-    decision: &Decision,
-    digest: InvocationDigest,
-) -> Box<Stopped> {
+async fn file(mut course: Box<Course>, valid: Valid, decision: &Decision, digest: InvocationDigest) -> Box<Stopped> {
     let Some(entry) = course.entry(&valid.subject).map(Registered::entry) else {
         return course.refuse(Code::UnknownCapability);
     };
