@@ -6,7 +6,7 @@ use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdent
 use capability_core::store::OptIns;
 
 fn open(dir: &tempfile::TempDir) -> Result<Host, HostError> {
-    Host::open(HostOptions { data_dir: dir.path().join("data"), packages: &["capability-host"] })
+    Host::open(HostOptions { data_dir: dir.path().join("data"), packages: &["capability-host", "capabilities"] })
 }
 
 fn session(host: &Host) -> Session {
