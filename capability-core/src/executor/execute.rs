@@ -48,6 +48,10 @@ impl<S> Invocation<S> {
             end = course.executor.runner.run(prepared, call) => Some(end),
             () = course.session.ending().comes() => None,
         };
+        if matches!(end, Some(BodyEnd::Saturated)) {
+            // Nothing ran, so nothing was promised of it.
+            course.ticket.guarantees = None;
+        }
         let state = settle(&course, &subject, entry, end);
         course.ticket.effect = state.effect;
         Ok(Invocation { course, state })

@@ -48,7 +48,8 @@ impl Stopped {
 /// What is said when the log is down: a body that ran keeps its result to itself, and nothing waits for a person.
 fn unrecorded(ended: Ended, effect: Effect) -> Ended {
     match (&ended, effect) {
-        (Ended::Executed { .. }, _) => Ended::Withheld,
+        // A public failure is the body's own text, as much as a result.
+        (Ended::Executed { .. } | Ended::Failed { .. }, _) => Ended::Withheld,
         (Ended::Pending { .. }, _) => Ended::Rejected(crate::code::Code::AuditUnavailable.into()),
         _ => ended,
     }

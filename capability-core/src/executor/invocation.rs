@@ -65,7 +65,7 @@ pub(super) struct Valid {
     pub(super) claims: crate::approval::Claims,
     pub(super) target: Option<(TargetKind, String)>,
     pub(super) scope: Option<String>,
-    /// Absent for what cannot run anyway.
+    /// Absent for what policy denies.
     pub(super) prepared: Option<(Prepared, Call)>,
 }
 

@@ -193,7 +193,7 @@ impl Executor {
             return Err(course.refuse(Code::ModeRefused));
         }
         if session.ending().has_come() {
-            return Err(course.stop(Ended::Cancelled));
+            return Err(course.refuse(Code::SessionEnded));
         }
         Ok(course)
     }

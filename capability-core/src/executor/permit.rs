@@ -1,10 +1,10 @@
 //! Stage three: the verdict, and room in the turn.
 
-use super::invocation::{Invocation, Permitted, ReadyToPermit, Stopped, Validated};
+use super::invocation::{Course, Invocation, Permitted, ReadyToPermit, Settled, Stopped, Validated};
 use super::outcome::Refusal;
 use crate::audit::{Contributions, Event};
 use crate::code::{Code, Stage};
-use crate::contract::Network;
+use crate::contract::{Capability, Network};
 use crate::policy::{Decision, OptIn, Question, Verdict, evaluate};
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
@@ -24,20 +24,7 @@ impl<S> Invocation<S> {
         let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
-        let opt_in = match entry.class().network {
-            Network::Local => OptIn::Off,
-            Network::External => course.executor.opt_ins.state(entry.name().family()),
-        };
-        let decision = evaluate(&Question {
-            capability: entry,
-            class: entry.class(),
-            declarations: course.session.declarations(),
-            scope: valid.scope.as_deref(),
-            mode: course.session.identity().mode,
-            opt_in,
-            bound: valid.subject.decision.admission_status == AdmissionStatus::Ready,
-            faulted: false,
-        });
+        let decision = course.judge(entry, &valid.subject, valid.scope.as_deref());
         let recorded = course.ticket.submit(Event::PolicyDecision {
             asked: course.ticket.asked(),
             verdict: decision.verdict(),
@@ -65,8 +52,28 @@ impl<S> Invocation<S> {
     }
 }
 
+impl Course {
+    /// What policy says at this moment.
+    pub(super) fn judge(&self, entry: &Capability, subject: &Settled, scope: Option<&str>) -> Decision {
+        let opt_in = match entry.class().network {
+            Network::Local => OptIn::Off,
+            Network::External => self.executor.opt_ins.state(entry.name().family()),
+        };
+        evaluate(&Question {
+            capability: entry,
+            class: entry.class(),
+            declarations: self.session.declarations(),
+            scope,
+            mode: self.session.identity().mode,
+            opt_in,
+            bound: subject.decision.admission_status == AdmissionStatus::Ready,
+            faulted: false,
+        })
+    }
+}
+
 /// A denial in words, with the family and handles filled in where that tells an operator what to do.
-fn denial(decision: &Decision, entry: &crate::contract::Capability) -> Refusal {
+fn denial(decision: &Decision, entry: &Capability) -> Refusal {
     let code = decision.code();
     let family = entry.name().family();
     match code {

@@ -53,8 +53,19 @@ impl Guarantees {
 /// A body that was prepared for one invocation: its arguments are parsed, its author's `check` and `preview` have run. A
 /// prepared body that is not confirmed is dropped.
 pub struct Prepared {
-    body: Body,
+    body: Held,
     preview: Option<Preview>,
+}
+
+/// What the author's types do when they are dropped is caught: letting go of a call takes no executor along.
+struct Held(Option<Body>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(body) = self.0.take() {
+            let _ = caught(move || drop(body));
+        }
+    }
 }
 
 enum Body {
@@ -68,11 +79,11 @@ impl Prepared {
     /// What a runner keeps for itself until [`Runner::run`], and the author's preview.
     #[must_use]
     pub fn elsewhere(body: Box<dyn Any + Send>, preview: Option<Preview>) -> Self {
-        Self { body: Body::Elsewhere(body), preview }
+        Self { body: Held(Some(Body::Elsewhere(body))), preview }
     }
 
-    const fn here(body: Box<dyn PreparedBody>, preview: Option<Preview>) -> Self {
-        Self { body: Body::Here(body), preview }
+    const fn here(body: Box<dyn PreparedBody>) -> Self {
+        Self { body: Held(Some(Body::Here(body))), preview: None }
     }
 
     /// The author's preview.
@@ -83,9 +94,12 @@ impl Prepared {
 
     /// What [`Prepared::elsewhere`] was given; `None` for a body that waits in this process.
     #[must_use]
-    pub fn into_elsewhere(self) -> Option<Box<dyn Any + Send>> {
-        match self.body {
-            Body::Here(_) => None,
+    pub fn into_elsewhere(mut self) -> Option<Box<dyn Any + Send>> {
+        match self.body.0.take()? {
+            here @ Body::Here(_) => {
+                self.body.0 = Some(here);
+                None
+            }
             Body::Elsewhere(body) => Some(body),
         }
     }
@@ -160,36 +174,39 @@ pub fn prepare_in_process(
     let Some(prepare) = entry.code().prepare else {
         return Soon::Ready(Err(PrepareFault::Refused(Code::Locked, Code::Locked.message().to_owned())));
     };
-    let parsed = std::panic::catch_unwind(AssertUnwindSafe(|| prepare(arguments)));
-    Soon::Ready(match parsed {
-        Err(_) => Err(PrepareFault::Panicked),
-        Ok(Err(ArgumentRefusal::Typed(words))) => Err(PrepareFault::Refused(Code::ArgumentRefused, words)),
-        Ok(Err(ArgumentRefusal::Check(words))) => Err(PrepareFault::Refused(Code::CheckRefused, words)),
-        Ok(Ok(body)) if body.previews() => return Soon::Later(Box::pin(preview_in_process(body, call.clone()))),
-        Ok(Ok(body)) => Ok(Prepared::here(body, None)),
+    Soon::Ready(match caught(|| prepare(arguments)) {
+        None => Err(PrepareFault::Panicked),
+        Some(Err(ArgumentRefusal::Typed(words))) => Err(PrepareFault::Refused(Code::ArgumentRefused, words)),
+        Some(Err(ArgumentRefusal::Check(words))) => Err(PrepareFault::Refused(Code::CheckRefused, words)),
+        Some(Ok(body)) if body.previews() => return Soon::Later(Box::pin(preview_in_process(body, call.clone()))),
+        Some(Ok(body)) => Ok(Prepared::here(body)),
     })
 }
 
 async fn preview_in_process(body: Box<dyn PreparedBody>, call: Call) -> Result<Prepared, PrepareFault> {
-    match tokio::time::timeout(PREPARE_TIMEOUT, CatchUnwind(Some(body.preview(call)))).await {
-        Err(_) => Err(PrepareFault::TimedOut),
-        Ok(None) => Err(PrepareFault::Panicked),
-        Ok(Some((_, Err(failure)))) => Err(PrepareFault::Failed(failure)),
-        Ok(Some((_, Ok(preview)))) if preview.text.len() > MAX_PREVIEW_BYTES => {
-            Err(PrepareFault::Failed(Failure::public("the preview is too long to be read by a person")))
-        }
-        Ok(Some((body, Ok(preview)))) => Ok(Prepared::here(body, Some(preview))),
+    let (body, preview) = match tokio::time::timeout(PREPARE_TIMEOUT, CatchUnwind(Some(body.preview(call)))).await {
+        Err(_) => return Err(PrepareFault::TimedOut),
+        Ok(None) => return Err(PrepareFault::Panicked),
+        Ok(Some(both)) => both,
+    };
+    // Held before the preview is looked at: a body that is let go must not take its caller along.
+    let mut prepared = Prepared::here(body);
+    let preview = preview.map_err(PrepareFault::Failed)?;
+    if preview.text.len() > MAX_PREVIEW_BYTES {
+        return Err(PrepareFault::Failed(Failure::public("the preview is too long to be read by a person")));
     }
+    prepared.preview = Some(preview);
+    Ok(prepared)
 }
 
 /// The body's own future under its deadline, with panics caught: the whole of an in-process runner's `run`.
-pub async fn run_in_process(prepared: Prepared, call: Call) -> BodyEnd {
-    let Body::Here(body) = prepared.body else {
+pub async fn run_in_process(mut prepared: Prepared, call: Call) -> BodyEnd {
+    let Some(Body::Here(body)) = prepared.body.0.take() else {
         return BodyEnd::Panicked;
     };
     let deadline = call.deadline();
     // The first step of a body may be written outside its future: making it can panic too.
-    let Ok(running) = std::panic::catch_unwind(AssertUnwindSafe(|| body.run(call))) else {
+    let Some(running) = caught(|| body.run(call)) else {
         return BodyEnd::Panicked;
     };
     match tokio::time::timeout_at(deadline, CatchUnwind(Some(running))).await {
@@ -221,6 +238,20 @@ impl Runner for InlineRunner {
     }
 }
 
+/// What `act` returns, or none when it panics. A panic's own value may panic once more when it is dropped; the next one is
+/// leaked, not chased.
+fn caught<T>(act: impl FnOnce() -> T) -> Option<T> {
+    match std::panic::catch_unwind(AssertUnwindSafe(act)) {
+        Ok(value) => Some(value),
+        Err(payload) => {
+            if let Err(again) = std::panic::catch_unwind(AssertUnwindSafe(move || drop(payload))) {
+                core::mem::forget(again);
+            }
+            None
+        }
+    }
+}
+
 /// A boxed future whose panics become `None`. It is not polled again after one.
 struct CatchUnwind<T>(Option<BoxFuture<'static, T>>);
 
@@ -231,10 +262,10 @@ impl<T> Future for CatchUnwind<T> {
         let Some(running) = self.0.as_mut() else {
             return Poll::Ready(None);
         };
-        match std::panic::catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(value)) => Poll::Ready(Some(value)),
-            Err(_) => Poll::Ready(None),
+        match caught(|| running.as_mut().poll(context)) {
+            Some(Poll::Pending) => Poll::Pending,
+            Some(Poll::Ready(value)) => Poll::Ready(Some(value)),
+            None => Poll::Ready(None),
         }
     }
 }
@@ -244,6 +275,6 @@ impl<T> Drop for CatchUnwind<T> {
     /// executor along.
     fn drop(&mut self) {
         let left = self.0.take();
-        drop(std::panic::catch_unwind(AssertUnwindSafe(move || drop(left))));
+        let _ = caught(move || drop(left));
     }
 }

@@ -6,7 +6,8 @@ use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
 use crate::code::{Code, Stage};
-use crate::provider::AdmissionStatus;
+use crate::future::Soon;
+use crate::policy::Verdict;
 
 impl<S> Invocation<S> {
     /// Parses strictly, validates against the schema, normalises, fills defaults, and has the author's part run.
@@ -41,14 +42,23 @@ impl<S> Invocation<S> {
         let target = entry.target();
         let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
         let scope = entry.scope().and_then(|name| named(&arguments, name));
-        // What is locked or has nothing bound to it cannot run: policy says so, and its author's part is not asked.
-        let prepared = if entry.is_locked() || subject.decision.admission_status != AdmissionStatus::Ready {
+        // What policy denies does not run, and its author's part is not asked either: it is code with handles.
+        let prepared = if course.judge(entry, &subject, scope.as_deref()).verdict() == Verdict::Deny {
             None
         } else {
             let call = course.call(entry);
-            match course.executor.runner.prepare(entry, arguments.as_bytes(), &call).await {
-                Ok(prepared) => Some((prepared, call)),
-                Err(fault) => return Err(course.refuse(unprepared(fault))),
+            let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
+                Soon::Ready(prepared) => Some(prepared),
+                Soon::Later(preparing) => tokio::select! {
+                    biased;
+                    prepared = preparing => Some(prepared),
+                    () = course.session.ending().comes() => None,
+                },
+            };
+            match prepared {
+                Some(Ok(prepared)) => Some((prepared, call)),
+                Some(Err(fault)) => return Err(course.refuse(unprepared(fault))),
+                None => return Err(course.stop(Ended::Cancelled)),
             }
         };
         course.ticket.stage = Stage::Validate;

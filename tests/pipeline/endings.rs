@@ -1,0 +1,205 @@
+//! Every way in which an invocation ends, in every class.
+
+use capability_core::audit::OutcomeKind as Kind;
+use capability_core::contract::Class;
+use capability_core::executor::{Effect, Ended};
+use capability_core::{Code, Outcome};
+use serde_json::json;
+
+use crate::fixtures::bench::only;
+use crate::fixtures::capabilities::{ACTING, Behaviour, MAX_RESULT};
+use crate::fixtures::parts::Taking;
+use crate::fixtures::{Bench, bench};
+
+/// What a body that did this ends as, and what is then known of the world.
+fn expected(behaviour: Behaviour, class: Class) -> (Kind, Effect) {
+    let traceless = class == Class::ALL[0];
+    let unfinished = if traceless { Effect::NotStarted } else { Effect::Unknown };
+    let completed = if traceless { Effect::NotStarted } else { Effect::Completed };
+    match behaviour {
+        Behaviour::Answer | Behaviour::Wait | Behaviour::Busy | Behaviour::Full => (Kind::Executed, Effect::Completed),
+        Behaviour::PanicBefore
+        | Behaviour::PanicAfter
+        | Behaviour::PanicInDrop
+        | Behaviour::PanicWithBomb
+        | Behaviour::PanicInSerialize => (Kind::Panicked, unfinished),
+        Behaviour::Hang | Behaviour::HangAndPanicInDrop => (Kind::TimedOut, unfinished),
+        Behaviour::FailPrivate | Behaviour::FailPublic => (Kind::Failed, unfinished),
+        Behaviour::FailBefore | Behaviour::FailPublicBefore => (Kind::Failed, Effect::NotStarted),
+        Behaviour::Invalid | Behaviour::Unserialisable => (Kind::ResultInvalid, completed),
+        Behaviour::TooLarge | Behaviour::Inflated => (Kind::ResultTooLarge, completed),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_behaviour_in_every_class_ends_as_one_kind_with_its_effect_and_one_record() {
+    for (name, class) in ACTING.into_iter().zip(Class::ALL) {
+        for behaviour in Behaviour::ALL {
+            let bench = Bench::new();
+            let outcome = bench.run(name, &json!({ "behaviour": behaviour, "text": "t" })).await;
+            let (kind, effect) = expected(behaviour, class);
+            assert_eq!((outcome.kind(), outcome.effect()), (kind, effect), "{name} {behaviour:?}: {outcome:?}");
+            assert_eq!(bench.world().ran(), 1, "{name} {behaviour:?}");
+            let mut record = json!({
+                "outcome": kind, "stage": "execute", "effect": effect, "isolation": "none", "deadline": "cooperative",
+            });
+            if let Some(result) = outcome.result() {
+                record["result_bytes"] = json!(result.len());
+            }
+            let fields = ["outcome", "stage", "effect", "isolation", "deadline", "result_bytes", "code"];
+            assert_eq!(only(&bench.last_outcome(), &fields), record, "{name} {behaviour:?}");
+            assert!(bench.outcomes_per_invocation().iter().all(|outcomes| *outcomes == 1), "{name} {behaviour:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_exactly_the_cap_is_given_and_one_byte_more_is_not() {
+    let bench = Bench::new();
+    let full = bench.invoke("lab.act_read_local", &json!({ "behaviour": "full" })).await;
+    assert_eq!(full.result().map(str::len), Some(MAX_RESULT));
+    for behaviour in ["too_large", "inflated"] {
+        let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": behaviour })).await;
+        assert!(matches!(outcome.ended(), Ended::ResultTooLarge { max: 1024 }), "{outcome:?}");
+        assert_eq!(outcome.message().as_deref(), Some("the result is larger than 1024 bytes"));
+    }
+}
+
+/// Nothing but what its author marked public is told of a failure.
+#[tokio::test]
+async fn only_a_public_failure_says_why() {
+    let bench = Bench::new();
+    let fail = async |behaviour: &str| {
+        bench.invoke("lab.act_read_local", &json!({ "behaviour": behaviour, "text": "sesame" })).await
+    };
+    assert_eq!(fail("fail_public").await.message().as_deref(), Some("sesame"));
+    let mut masked = vec![bench.invoke("lab.says_why", &json!({ "text": "sesame" })).await];
+    for behaviour in ["fail_private", "fail_before", "panic_before", "panic_after", "invalid", "unserialisable"] {
+        masked.push(fail(behaviour).await);
+    }
+    for outcome in masked {
+        let told = serde_json::to_string(&outcome).expect("an outcome is JSON");
+        assert!(!told.contains("sesame") && !format!("{outcome:?}").contains("sesame"), "{told}");
+    }
+    let records = bench.tape.lines();
+    assert!(!records.contains("sesame"), "{records}");
+}
+
+#[tokio::test]
+async fn a_result_that_breaks_its_schema_is_recorded_by_place_and_never_by_content() {
+    let bench = Bench::new();
+    let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": "invalid", "text": "sesame" })).await;
+    assert_eq!(outcome.kind(), Kind::ResultInvalid);
+    let place = only(&bench.last_outcome(), &["outcome", "keyword", "schema_path"]);
+    let keyword = place["keyword"].as_str().expect("a keyword");
+    assert!(["additionalProperties", "unevaluatedProperties"].contains(&keyword), "{place}");
+    assert!(!bench.tape.lines().contains("sesame"));
+}
+
+/// The kinds that no body can cause.
+#[tokio::test]
+async fn pending_denied_expired_cancelled_and_withheld_are_ended_and_recorded() {
+    let bench = Bench::new();
+    let write = json!({ "behaviour": "answer" });
+    let fields = ["outcome", "stage", "effect", "code"];
+    let recorded = |outcome: &Outcome| {
+        let record = only(&bench.last_outcome(), &fields);
+        assert_eq!(record["outcome"], json!(outcome.kind()));
+        record
+    };
+
+    let outcome = bench.invoke("lab.act_write_local", &write).await;
+    let denied = outcome.approval().expect("pending");
+    assert_eq!(recorded(&outcome), json!({ "outcome": "pending", "stage": "confirm", "effect": "not_started" }));
+
+    bench.deny(denied, Some("not today")).await;
+    let outcome = bench.resume(denied).await;
+    assert!(matches!(outcome.ended(), Ended::Denied { note: Some(note) } if note == "not today"), "{outcome:?}");
+    assert_eq!(recorded(&outcome), json!({ "outcome": "denied", "stage": "confirm", "effect": "not_started" }));
+
+    let late = bench.pending("lab.act_write_local", &write).await;
+    bench.time.advance(120_000_000);
+    let outcome = bench.resume(late).await;
+    assert_eq!(outcome.kind(), Kind::Expired);
+    assert_eq!(recorded(&outcome), json!({ "outcome": "expired", "stage": "confirm", "effect": "not_started" }));
+
+    assert_eq!(bench.world().ran(), 0);
+    bench.tape.take(Taking::FailsFrom(1));
+    let outcome = bench.invoke("lab.act_read_local", &write).await;
+    assert!(matches!(outcome.ended(), Ended::Withheld), "{outcome:?}");
+    assert_eq!((outcome.effect(), outcome.receipt(), outcome.result()), (Effect::Completed, None, None));
+    assert_eq!(bench.world().ran(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ending_a_session_cancels_what_runs_in_every_class() {
+    for (name, class) in ACTING.into_iter().zip(Class::ALL) {
+        let bench = Bench::new();
+        let hang = json!({ "behaviour": "hang" });
+        let outcome = if class.confirmation().is_required() {
+            let id = bench.pending(name, &hang).await;
+            bench.approve(id).await;
+            let (outcome, ()) = tokio::join!(bench.resume(id), end_when_it_runs(&bench));
+            outcome
+        } else {
+            let (outcome, ()) = tokio::join!(bench.invoke(name, &hang), end_when_it_runs(&bench));
+            outcome
+        };
+        let effect = if class == Class::ALL[0] { Effect::NotStarted } else { Effect::Unknown };
+        assert_eq!((outcome.kind(), outcome.effect()), (Kind::Cancelled, effect), "{name}");
+        let record = only(&bench.last_outcome(), &["outcome", "stage", "effect"]);
+        assert_eq!(record, json!({ "outcome": "cancelled", "stage": "execute", "effect": effect }), "{name}");
+        // What comes later does not even reach the first stage, whichever door it takes.
+        for outcome in [bench.invoke(name, &hang).await, bench.resume(bench::any_id()).await] {
+            assert_eq!(outcome.code(), Some(Code::SessionEnded), "{outcome:?}");
+        }
+        assert_eq!(bench.world().ran(), 1);
+    }
+}
+
+async fn end_when_it_runs(bench: &Bench) {
+    while bench.world().ran() == 0 {
+        tokio::task::yield_now().await;
+    }
+    bench.session.end();
+}
+
+/// A session that ends while its call is being prepared gets no further.
+#[tokio::test(start_paused = true)]
+async fn ending_a_session_cancels_what_is_being_prepared() {
+    let bench = Bench::new();
+    let hang = json!({ "preview": "hang" });
+    let end = async {
+        while bench.world().previewed() == 0 {
+            tokio::task::yield_now().await;
+        }
+        bench.session.end();
+    };
+    let (outcome, ()) = tokio::join!(bench.invoke("lab.edit", &hang), end);
+    assert_eq!((outcome.kind(), outcome.effect()), (Kind::Cancelled, Effect::NotStarted), "{outcome:?}");
+    let record = only(&bench.last_outcome(), &["outcome", "stage", "effect"]);
+    assert_eq!(record, json!({ "outcome": "cancelled", "stage": "validate", "effect": "not_started" }));
+}
+
+/// One misbehaving call does not spoil the next.
+#[tokio::test(start_paused = true)]
+async fn the_executor_goes_on_after_every_misbehaviour() {
+    let bench = Bench::new();
+    for behaviour in Behaviour::ALL {
+        let _ = bench.run("lab.act_write_local", &json!({ "behaviour": behaviour, "text": "t" })).await;
+        let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer", "text": "fine" })).await;
+        assert_eq!(outcome.result(), Some(r#"{"text":"fine"}"#), "after {behaviour:?}");
+    }
+}
+
+/// The author's argument type goes off when a call that waits lets go of it; the question stands all the same.
+#[tokio::test]
+async fn arguments_that_panic_when_dropped_do_not_take_the_executor_along() {
+    let bench = Bench::new();
+    let outcome = bench.invoke("lab.trap", &json!({ "text": "click" })).await;
+    let id = outcome.approval().expect("pending");
+    assert_eq!(bench.outcomes().len(), 1);
+    assert_eq!(bench.last_outcome()["outcome"], "pending");
+    bench.approve(id).await;
+    assert_eq!(bench.resume(id).await.result(), Some(r#"{"text":"click"}"#));
+}

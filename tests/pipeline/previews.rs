@@ -1,0 +1,60 @@
+//! The author's part of validate, before anybody is asked.
+
+use capability_core::executor::Effect;
+use capability_core::policy::OptIn;
+use capability_core::session::Mode;
+use capability_core::{Code, Preview};
+use serde_json::json;
+
+use crate::fixtures::Bench;
+use crate::fixtures::bench::proposal;
+
+#[tokio::test]
+async fn the_approver_is_shown_the_arguments_that_would_run_and_the_preview() {
+    let bench = Bench::new();
+    bench.world().set_preview("- old\n+ new");
+    bench.world().set_hash(3);
+    let id = bench.pending("lab.edit", &json!({ "text": "b" })).await;
+    let filed = bench.found(id).await.and_then(|found| found.filed).expect("it has content");
+    let shown = Preview { text: "- old\n+ new".to_owned(), rests_on: vec![[3; 32]] };
+    assert_eq!(filed.approval.preview, Some(shown));
+    let arguments: serde_json::Value = serde_json::from_slice(&filed.approval.arguments).expect("JSON");
+    assert_eq!(arguments["text"], "b");
+    assert_eq!((bench.world().previewed(), bench.world().ran()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_preview_that_fails_panics_hangs_or_runs_on_refuses_at_validate() {
+    for (preview, code, message) in [
+        ("fail", Code::PrepareFailed, Code::PrepareFailed.message()),
+        ("fail_public", Code::PrepareFailed, "sesame"),
+        ("panic", Code::PreparePanicked, Code::PreparePanicked.message()),
+        ("panic_late", Code::PreparePanicked, Code::PreparePanicked.message()),
+        ("hang", Code::PrepareTimedOut, Code::PrepareTimedOut.message()),
+        ("too_long", Code::PrepareFailed, "the preview is too long to be read by a person"),
+    ] {
+        let bench = Bench::new();
+        let outcome = bench.invoke("lab.edit", &json!({ "preview": preview, "text": "sesame" })).await;
+        assert_eq!((outcome.code(), outcome.effect()), (Some(code), Effect::NotStarted), "{preview}");
+        assert_eq!(outcome.message().as_deref(), Some(message), "{preview}");
+        assert_eq!(bench.world().ran(), 0, "{preview}");
+        assert!(!bench.tape.lines().contains("sesame"), "{preview}");
+    }
+}
+
+/// A preview is the author's code, with the capability's handles in its hands: what policy would deny does not get there.
+#[tokio::test]
+async fn no_preview_is_made_for_a_call_that_policy_denies() {
+    let bench = Bench::new();
+    let undeclared = bench.declaring(&["lab.asks"]);
+    let plan = bench.session(1, Mode::Plan, 1);
+    let edit = || proposal("lab.edit", &json!({}));
+    assert_eq!(bench.executor.invoke(&undeclared, edit()).await.code(), Some(Code::Undeclared));
+    assert_eq!(bench.executor.invoke(&plan, edit()).await.code(), Some(Code::PlanMode));
+    for (state, code) in [(OptIn::Off, Code::OptInOff), (OptIn::Damaged, Code::OptInDamaged)] {
+        bench.switch.set(state);
+        assert_eq!(bench.invoke("lab.publish", &json!({})).await.code(), Some(code));
+    }
+    assert_eq!(bench.world().previewed(), 0, "no author's code ran");
+    assert_eq!(bench.bindings.journal_of(&bench.subject), Vec::<String>::new(), "and no handle was used");
+}
