@@ -32,6 +32,7 @@ mod time;
 
 pub use arguments::{ArgumentCode, ArgumentFault, Arguments, MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, ResultFault};
 pub use call::Call;
+#[doc = include_str!("capability.md")]
 pub use capability_macros::capability;
 pub use code::{Code, Stage};
 pub use contract::{Bounds, Capability, Class, Confirmation, Network, SideEffect};
