@@ -1,5 +1,9 @@
 //! Capabilities: typed functions that a machine may ask for, and the one executor that every request passes.
 
+// Unit tests use the macro as an author does, and it names this crate.
+#[cfg(test)]
+extern crate self as capability_core;
+
 #[path = "private.rs"]
 #[doc(hidden)]
 pub mod __private;
@@ -17,17 +21,17 @@ mod hex;
 pub mod policy;
 mod preview;
 use __private as private;
-pub mod provider;
 #[path = "arguments/laws.rs"]
 #[doc(hidden)]
 pub mod __validation;
+pub mod provider;
 pub mod registry;
 pub mod session;
 pub mod store;
 mod time;
 
-pub use call::Call;
 pub use arguments::{ArgumentCode, ArgumentFault, Arguments, MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, ResultFault};
+pub use call::Call;
 pub use capability_macros::capability;
 pub use code::{Code, Stage};
 pub use contract::{Bounds, Capability, Class, Confirmation, Network, SideEffect};

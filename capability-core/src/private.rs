@@ -1,6 +1,19 @@
 //! Support for generated code. Nothing here is covered by any promise; write `#[capability]` instead.
 #![doc(hidden)]
 
+#[path = "private/demands.rs"]
+mod demands;
+#[path = "private/returned.rs"]
+mod returned;
+#[cfg(test)]
+#[path = "private/tests.rs"]
+mod tests;
+
+pub use demands::{
+    Answer, Argument, Checked, MakesPreview, Object, Scalar, Whole, argument, checked, handle, object, other_kind,
+    previewed,
+};
+pub use returned::{Answering, Plain, Returned, UnmetAnswer, answer_schema, error};
 pub use {linkme, schemars, serde};
 
 pub use crate::call::Call;
@@ -18,40 +31,7 @@ pub use crate::registry::{CAPABILITIES, CONTRACT_LISTS, ContractList};
 
 use core::marker::PhantomData;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-/// What an owned parameter's type must be.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a `#[capability]`: an argument has a schema and is parsed from JSON\nhelp: write `#[derive(serde::Deserialize, schemars::JsonSchema)]` on it",
-    label = "needs `Deserialize` and `JsonSchema`"
-)]
-pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
-
-/// What a result's type must be.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the result of a `#[capability]`: a result has a schema and is written as JSON\nhelp: write `#[derive(serde::Serialize, schemars::JsonSchema)]` on it",
-    label = "needs `Serialize` and `JsonSchema`"
-)]
-pub trait Answer: Serialize + JsonSchema {}
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> Answer for T {}
-
-/// Demands of an owned parameter's type what [`Argument`] says, at the place where it is written.
-pub const fn argument<T: Argument>() {}
-
-/// Demands of a borrowed parameter's type that it is a handle and that the class may hold it.
-pub const fn handle<N, E, T, H>()
-where
-    H: Handle,
-    N: NetworkPermits<H, H::Reach>,
-    E: EffectPermits<H, H::Power>,
-    T: TargetPermits<H, H::Scope>,
-{
-}
+use schemars::{Schema, SchemaGenerator};
 
 /// A schema, made when it is asked for.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -81,22 +61,26 @@ impl Code {
     }
 }
 
-/// The schema of the argument object.
-pub fn arguments_schema<A: Argument>(generator: &mut SchemaGenerator) -> Schema {
-    generator.root_schema_for::<A>()
-}
-
 /// Takes a value and does nothing.
 pub fn ignore<T>(_: T) {}
 
-/// What the macro writes for one function; [`prepare`] erases it.
+/// What becomes of arguments that were previewed: themselves, and the preview.
+pub type Previewed<A> = (A, Result<Preview, Failure>);
+
+/// Makes a preview of arguments and gives them back.
+pub type Show<A> = fn(A, Call) -> BoxFuture<'static, Previewed<A>>;
+
+/// The bytes of a result, or why there are none.
+pub type Ran = Result<Vec<u8>, BodyFault>;
+
+/// What the macro writes for one function; [`Parsing::prepare`] erases it.
 pub struct Body<A> {
     /// The author's `check`, over the parsed arguments, in words for the caller.
     pub check: fn(&A) -> Result<(), String>,
     /// The author's `preview`. Takes the arguments and gives them back.
-    pub preview: Option<fn(A, Call) -> BoxFuture<'static, (A, Result<Preview, Failure>)>>,
+    pub preview: Option<Show<A>>,
     /// Lends the handles, calls the function, serialises what it returned under the call's cap.
-    pub run: fn(A, Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>,
+    pub run: fn(A, Call) -> BoxFuture<'static, Ran>,
 }
 
 /// The `check` of a capability that has none.
@@ -110,16 +94,6 @@ pub fn unchecked<A>(_: &A) -> Result<(), String> {
 /// Boxes what a body does.
 pub fn boxed<T>(future: impl Future<Output = T> + Send + 'static) -> BoxFuture<'static, T> {
     Box::pin(future)
-}
-
-/// Awaits an author's `preview`, whatever error type it uses.
-///
-/// # Errors
-/// The author's own.
-pub async fn previewed<E: IntoFailure>(
-    preview: impl Future<Output = Result<Preview, E>> + Send,
-) -> Result<Preview, Failure> {
-    preview.await.map_err(IntoFailure::into_failure)
 }
 
 /// Why arguments that the schema accepts are not run.
@@ -180,129 +154,74 @@ impl<A: Send + 'static> PreparedBody for Parsed<A> {
     }
 }
 
-/// Parses, checks, and keeps both until the body runs.
-///
-/// # Errors
-/// What refuses the arguments.
-pub fn prepare<A: Argument>(bytes: &[u8], body: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
-    let arguments: A = serde_json::from_slice(bytes).map_err(|error| ArgumentRefusal::Typed(error.to_string()))?;
-    (body.check)(&arguments).map_err(ArgumentRefusal::Check)?;
-    Ok(Box::new(Parsed { arguments, body }))
-}
+/// What is made of an argument type. Its methods are found first when the type is an [`Argument`]; otherwise those of
+/// [`Unmet`] are, which compile and do nothing. So the demand is made once, by [`argument`], and missing it is one error.
+pub struct Parsing<A>(Unmet<A>);
 
-/// A result's type and its error's, without values.
-pub type Parts<T, E> = PhantomData<fn() -> (T, E)>;
+/// Stands in for whatever a type does not allow. Never runs: the entry around it does not compile.
+pub struct Unmet<A>(PhantomData<fn() -> A>);
 
-/// What a function returns, told apart by type and not by name: the methods of `Returned<Result<..>>` are found first,
-/// aliases included, and every other type is served by the [`Plain`] that it dereferences to.
-pub struct Returned<R>(Plain<R>);
-
-/// See [`Returned`].
-pub struct Plain<R>(PhantomData<fn() -> R>);
-
-impl<R> Returned<R> {
+impl<A> Parsing<A> {
     #[must_use]
     pub const fn new() -> Self {
-        Self(Plain(PhantomData))
+        Self(Unmet(PhantomData))
     }
 }
 
-impl<R> Default for Returned<R> {
+impl<A> Default for Parsing<A> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<R> core::ops::Deref for Returned<R> {
-    type Target = Plain<R>;
+impl<A> core::ops::Deref for Parsing<A> {
+    type Target = Unmet<A>;
 
-    fn deref(&self) -> &Plain<R> {
+    fn deref(&self) -> &Unmet<A> {
         &self.0
     }
 }
 
-impl<T, E> Returned<Result<T, E>> {
-    /// The result's type and its error's.
-    #[must_use]
-    pub const fn parts(&self) -> Parts<T, E> {
-        PhantomData
+impl<A: Argument> Parsing<A> {
+    /// The schema of the argument object.
+    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.root_schema_for::<A>()
     }
 
-    /// The result as it is.
+    /// Parses, checks, and keeps both until the body runs.
     ///
     /// # Errors
-    /// The function's own.
-    pub fn split(&self, returned: Result<T, E>) -> Result<T, E> {
-        returned
+    /// What refuses the arguments.
+    pub fn prepare(&self, bytes: &[u8], body: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
+        let arguments: A = serde_json::from_slice(bytes).map_err(|error| ArgumentRefusal::Typed(error.to_string()))?;
+        (body.check)(&arguments).map_err(ArgumentRefusal::Check)?;
+        Ok(Box::new(Parsed { arguments, body }))
     }
 }
 
-impl<R> Plain<R> {
-    /// The result's type, and an error that never is.
-    #[must_use]
-    pub const fn parts(&self) -> Parts<R, core::convert::Infallible> {
-        PhantomData
+impl<A> Unmet<A> {
+    /// See [`Parsing::schema`].
+    pub fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        Schema::default()
     }
 
-    /// A result that cannot fail.
+    /// See [`Parsing::prepare`].
     ///
     /// # Errors
-    /// Never.
-    pub fn split(&self, returned: R) -> Result<R, core::convert::Infallible> {
-        Ok(returned)
+    /// Always.
+    pub fn prepare(&self, _: &[u8], _: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
+        Err(ArgumentRefusal::Typed(String::new()))
     }
 }
 
-/// The schema of the type inside [`Returned`], and the demand on it and on its error.
-pub fn answer_schema<T: Answer, E: IntoFailure>(_: Parts<T, E>, generator: &mut SchemaGenerator) -> Schema {
-    generator.root_schema_for::<T>()
-}
+/// What derived code takes for granted, for scopes where an author's own names or the lack of a prelude hide it. Traits come
+/// without names, and the one name that is used bare comes with it.
+pub mod scope {
+    pub use core::convert::Into as _;
+    pub use core::default::Default as _;
+    pub use core::iter::{IntoIterator as _, Iterator as _};
+    pub use core::option::Option::Some;
 
-/// Serialises what a function returned, stopping at the call's cap.
-///
-/// # Errors
-/// [`BodyFault`], and which one.
-pub fn finish<T: Answer, E: IntoFailure>(returned: Result<T, E>, call: &Call) -> Result<Vec<u8>, BodyFault> {
-    let answer = returned.map_err(|error| BodyFault::Failed(error.into_failure()))?;
-    let mut capped = Capped { bytes: Vec::with_capacity(128), left: call.max_result(), full: false };
-    match serde_json::to_writer(&mut capped, &answer) {
-        Ok(()) => Ok(capped.bytes),
-        Err(_) if capped.full => Err(BodyFault::TooLarge),
-        Err(_) => Err(BodyFault::Unserialisable),
-    }
-}
-
-/// A buffer that refuses to grow beyond the cap: an oversized result never exists as a whole.
-struct Capped {
-    bytes: Vec<u8>,
-    left: u64,
-    full: bool,
-}
-
-impl std::io::Write for Capped {
-    fn write(&mut self, chunk: &[u8]) -> std::io::Result<usize> {
-        match self.left.checked_sub(chunk.len() as u64) {
-            Some(left) => {
-                self.left = left;
-                self.bytes.extend_from_slice(chunk);
-                Ok(chunk.len())
-            }
-            None => {
-                self.full = true;
-                Err(std::io::ErrorKind::FileTooLarge.into())
-            }
-        }
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The words of an author's `check`, whatever error type it uses: they are meant for the caller.
-///
-/// # Errors
-/// What the author refuses.
-pub fn checked<E: core::fmt::Display>(checked: Result<(), E>) -> Result<(), String> {
-    checked.map_err(|refusal| refusal.to_string())
+    /// Named once beside the import, so that the import is never unused.
+    pub const __SCOPE: () = ();
 }

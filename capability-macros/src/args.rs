@@ -1,6 +1,6 @@
 //! What was written between the parentheses, with spans and without judgement of values.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
 use crate::diagnostics::{Problem, Sink, any_of, nearest};
 use crate::keys::{self, KEYS, Key, Shape};
@@ -60,17 +60,27 @@ pub fn items(tokens: TokenStream) -> Vec<Item> {
 }
 
 fn item(part: Vec<TokenTree>) -> Item {
-    let is_end = |tree: &TokenTree| match tree {
-        TokenTree::Punct(punct) => {
-            punct.as_char() == '=' || punct.as_char() == ':' && punct.spacing() == proc_macro2::Spacing::Alone
-        }
-        TokenTree::Group(group) => group.delimiter() != Delimiter::None,
-        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
-    };
     // The first token belongs to the key whatever it is, so that there is always something to underline.
-    let at = part.iter().skip(1).position(is_end).map_or(part.len(), |at| at + 1);
+    let mut in_path = false;
+    let mut length = 0;
+    for tree in &part {
+        let ends = match tree {
+            TokenTree::Punct(punct) if punct.as_char() == ':' => {
+                let joins = in_path || punct.spacing() == Spacing::Joint;
+                in_path = !in_path && joins;
+                !joins
+            }
+            TokenTree::Punct(punct) => punct.as_char() == '=',
+            TokenTree::Group(group) => group.delimiter() != Delimiter::None,
+            TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+        };
+        if ends && length > 0 {
+            break;
+        }
+        length += 1;
+    }
     let mut part = part.into_iter();
-    let key: TokenStream = part.by_ref().take(at).collect();
+    let key: TokenStream = part.by_ref().take(length).collect();
     let word = crate::paths::text(&key);
     Item { key, word: word.trim_matches('"').trim_start_matches("r#").to_owned(), rest: part.collect() }
 }
@@ -180,7 +190,16 @@ fn unknown(item: &Item, table: &[Key], holder: &str) -> Problem {
     let words = keys::words(table);
     if let Some(meant) = nearest(word, &words).and_then(|meant| table.iter().find(|key| key.word == meant)) {
         let rule = format!("there is a key `{}`", meant.word);
-        return Problem::new(wrong, rule, format_args!("write `{}`", meant.example));
+        // What was written behind a misspelt key is the author's decision, and not for an example to change.
+        let help =
+            if item.has_value() { format!("{}{}", meant.word, spaced(&item.rest)) } else { meant.example.to_owned() };
+        return Problem::new(wrong, rule, format_args!("write `{help}`"));
     }
     Problem::new(wrong, format_args!("its keys are {}", any_of(&words)), format_args!("remove `{word}`"))
+}
+
+/// What stands behind a key, as it is usually written.
+fn spaced(rest: &TokenStream) -> String {
+    let text = crate::paths::text(rest);
+    text.strip_prefix('=').map_or_else(|| text.clone(), |value| format!(" = {value}"))
 }

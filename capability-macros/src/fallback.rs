@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::{FnArg, Pat};
 
 use crate::diagnostics::Sink;
 use crate::signature::Function;
@@ -9,7 +10,15 @@ use crate::signature::Function;
 /// A function with mistakes.
 pub fn of_function(function: &Function, sink: Sink) -> TokenStream {
     // Without a body, or with an open list of arguments, the compiler would report the function a second time.
-    let stub = quote!({ loop {} });
+    let names = function.signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => match &*typed.pat {
+            Pat::Ident(pat) => Some(&pat.ident),
+            _ => None,
+        },
+        FnArg::Receiver(_) => None,
+    });
+    // The parameters are named, so that nobody is told that they are unused, too.
+    let stub = quote!({ #(let _ = &#names;)* loop {} });
     let body = function.body.as_ref().unwrap_or(&stub);
     let emitted = if function.signature.variadic.is_some() {
         let mut closed = Function {

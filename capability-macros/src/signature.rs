@@ -89,7 +89,7 @@ fn report_attribute(attribute: &Attribute, sink: &mut Sink) {
             Problem::new(
                 "a second `#[capability]` on one function",
                 "a function is one capability in one version",
-                "remove one of them; a second version is a second function",
+                "remove this `#[capability(..)]`; a second version is a second function",
             ),
         );
     } else if last == "doc" {

@@ -10,7 +10,7 @@ use crate::keys::KEYS;
 use crate::model::{Bounds, Contract, Model, Network, Parameter, SideEffect, Target};
 use crate::paths::Found;
 use crate::signature::Function;
-use crate::{parameters, values};
+use crate::{bounds, head, parameters, values};
 
 /// A model, when nothing was reported; every mistake otherwise.
 pub fn validate<'a>(
@@ -20,7 +20,7 @@ pub fn validate<'a>(
     sink: &mut Sink,
 ) -> Option<Model<'a>> {
     check_missing(written, function, sink);
-    parameters::check_head(&function.signature, sink);
+    head::check(&function.signature, sink);
     let mistakes = sink.len();
     let parameters = parameters::read(&function.signature, sink);
     let arguments = Arguments { parameters: &parameters, complete: sink.len() == mistakes };
@@ -34,7 +34,7 @@ pub fn validate<'a>(
     let risk = choice("risk", &["low", "medium", "high", "critical"]);
     let default = choice("default", &["ask", "deny"]);
     let title = written.get("title").and_then(|entry| values::title(entry, sink));
-    let bounds = written.get("bounds").map_or_else(Bounds::default, |entry| values::bounds(entry, sink));
+    let bounds = written.get("bounds").map_or_else(Bounds::default, |entry| bounds::read(entry, sink));
     let target = written.get("target").and_then(|entry| {
         let (kind, argument) = values::target(entry, sink)?;
         let (name, at) = argument?;
@@ -83,7 +83,7 @@ fn check_missing(written: &Written, function: &Function, sink: &mut Sink) {
         at,
         Problem::new(
             wrong,
-            "`name`, `version`, `side_effect` and `network` are always written",
+            "a contract says what it is called, which version it is, what it does and where its data goes",
             format_args!("add `{}`", examples.join(", ")),
         ),
     );

@@ -1,4 +1,5 @@
 //! The line of the card compiles with nothing added.
+#![deny(warnings, unused_qualifications, unsafe_code)]
 
 use capability_core::capability;
 

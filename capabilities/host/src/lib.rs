@@ -1,1 +1,73 @@
+//! The host around [`capability_core`]: a command line, durable stores, an audit log, runners and brokers.
+//!
+//! An author's own binary is three lines: depend on `capability-core` and `capability-host`, write annotated functions,
+//! and call [`main!`]. It is then a command line with every command that `--help` lists.
+//!
+//! [`Host`] puts the durable parts together around the executor: the data directory, the stores, the log, the operator
+//! credential, the runner and the broker.
 
+#[cfg(not(unix))]
+compile_error!("capability-host needs a Unix: its files are closed by owner and mode, and its owner lock is `flock`");
+
+// linkme drops a crate that nothing names.
+#[cfg(feature = "builtins")]
+use capabilities as _;
+
+pub mod audit_log;
+pub mod broker;
+mod cli;
+pub mod config;
+mod connection;
+pub mod data_dir;
+pub mod environment;
+mod error;
+mod hex;
+mod host;
+pub mod operator;
+pub mod panic_hook;
+mod protocol;
+pub mod runner;
+mod service;
+mod socket;
+pub mod store;
+
+pub use error::{HostError, SettingError};
+pub use host::{Host, HostOptions, Operators};
+
+pub use cli::run;
+
+/// The packages whose capabilities this crate links by itself.
+#[doc(hidden)]
+pub const LINKED: &[&str] = if cfg!(feature = "builtins") { &["capabilities"] } else { &[] };
+
+/// The whole `main` of a binary: the command line over its own capabilities and, with the feature `builtins`, over the
+/// built-in ones.
+///
+/// Linking a crate is no invitation: capabilities of any other package keep the host from starting until the package is
+/// listed, as in `capability_host::main!(packages: ["household"]);`.
+///
+/// ```no_run
+/// use capability_core::capability;
+///
+/// /// Greets somebody.
+/// #[capability(name = "example.greet", version = 1, side_effect = read_only, network = local)]
+/// fn greet(
+///     /// Whom to greet.
+///     name: String,
+/// ) -> String {
+///     format!("hello, {name}")
+/// }
+///
+/// capability_host::main!();
+/// ```
+#[macro_export]
+macro_rules! main {
+    () => {
+        $crate::main!(packages: []);
+    };
+    (packages: [$($package:literal),* $(,)?]) => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::run(&[::core::env!("CARGO_PKG_NAME"), $($package),*])
+        }
+    };
+}

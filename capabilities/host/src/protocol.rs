@@ -59,6 +59,8 @@ pub enum Request {
         /// The new state.
         on: bool,
     },
+    /// Whether a password is set, and whether a session is alive on the caller's terminal.
+    OperatorState,
     /// Set the operator password; the old one, or nothing while none is set.
     OperatorSetup {
         /// The new password.
@@ -163,6 +165,16 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// From an error whose text ends with a `help:` line.
+    pub fn told(exit: u8, error: &dyn core::fmt::Display) -> Self {
+        let text = error.to_string();
+        let (message, help) = match text.split_once("\nhelp: ") {
+            Some((message, help)) => (message.to_owned(), Some(help.to_owned())),
+            None => (text, None),
+        };
+        Self { exit, message, help }
+    }
+
     /// A request that makes no sense as it stands.
     pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { exit: 2, message: message.into(), help: Some(help.into()) }
@@ -256,6 +268,15 @@ pub struct Switch {
     pub state: String,
     /// Its external capabilities.
     pub capabilities: Vec<String>,
+}
+
+/// What a command line asks before it asks a person for a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperatorState {
+    /// A password is set.
+    pub set_up: bool,
+    /// A session is alive on the caller's terminal.
+    pub live_here: bool,
 }
 
 /// One line of the self-check.

@@ -67,10 +67,11 @@ async fn answer(mut stream: UnixStream, service: &Service) {
         _ if peer.is_none_or(|peer| peer.uid() != own) => {
             Reply::Fault(Fault::refused("only the owner of this host may talk to it", "run as the user who started it"))
         }
-        Ok(Ok(request)) => service.handle(request, caller).await,
-        Ok(Err(_)) | Err(_) => {
-            Reply::Fault(Fault::usage("the request is not one this host understands", "use the same version on both sides"))
-        }
+        Ok(Ok(request)) => service.handle(&request, caller).await,
+        Ok(Err(_)) | Err(_) => Reply::Fault(Fault::usage(
+            "the request is not one this host understands",
+            "use the same version on both sides",
+        )),
     };
     if let Ok(bytes) = serde_json::to_vec(&reply) {
         let _ = stream.write_all(&bytes).await;

@@ -35,7 +35,8 @@ fn is_other_kind(error: &ValidationError<'_>, place: &str) -> bool {
     let inside = error.instance_path().as_str();
     let directly = inside == place;
     let below = inside.strip_prefix(place).is_some_and(|rest| rest.matches('/').count() == 1);
-    (directly && matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. } | Kind::Constant { .. }))
+    (directly
+        && matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. } | Kind::Constant { .. } | Kind::FalseSchema))
         || (below && matches!(error.kind(), Kind::Constant { .. }))
 }
 

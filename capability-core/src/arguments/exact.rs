@@ -5,7 +5,9 @@ use serde_json::{Map, Value};
 
 use super::fault::{ArgumentCode, ArgumentFault};
 use super::parse::MAX_EXACT;
-use crate::contract::schema::validation;
+use crate::contract::SchemaFault;
+use crate::contract::schema::pointer::Pointer;
+use crate::contract::schema::{recursion, validation, walk};
 
 /// Refuses a number literal that became a whole number only by rounding, such as `1.0000000000000001`.
 pub(super) fn literals(raw: &[u8]) -> Result<(), ArgumentFault> {
@@ -83,8 +85,8 @@ pub(super) const KEYWORD: &str = "exactInteger";
 
 /// Compiles `schema` so that a double is no integer. None when it cannot be, which it was before.
 pub(super) fn integers(schema: &Value) -> Option<Validator> {
-    let mut schema = schema.clone();
-    mark(&mut schema);
+    let mut schema = recursion::guarded(schema).ok()?;
+    mark(&mut schema).ok()?;
     validation().with_keyword(KEYWORD, exact_integer).build(&schema).ok()
 }
 
@@ -100,24 +102,16 @@ fn exact_integer<'s>(
     Ok(Box::new(ExactInteger { also_number }))
 }
 
-/// Adds the keyword wherever integers are described. Names of properties are never mistaken for keywords: an object
-/// whose `type` is the word itself is a schema, in a document that was walked as one.
-fn mark(schema: &mut Value) {
-    match schema {
-        Value::Array(items) => items.iter_mut().for_each(mark),
-        Value::Object(object) => {
-            object.values_mut().for_each(mark);
-            let integer = match object.get("type") {
-                Some(Value::String(name)) => name == "integer",
-                Some(Value::Array(names)) => names.iter().any(|name| name.as_str() == Some("integer")),
-                _ => false,
-            };
-            if integer {
-                object.insert(KEYWORD.to_owned(), Value::Bool(true));
-            }
+/// Adds the keyword wherever integers are described.
+fn mark(schema: &mut Value) -> Result<(), SchemaFault> {
+    walk::every(schema, &mut Pointer::default(), &mut |schema, _| {
+        if let Value::Object(object) = schema
+            && walk::has_type(object, "integer")
+        {
+            object.insert(KEYWORD.to_owned(), Value::Bool(true));
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
+        Ok(())
+    })
 }
 
 struct ExactInteger {

@@ -9,6 +9,7 @@ mod defaults;
 mod exact;
 mod fault;
 mod parse;
+mod reader;
 mod refusal;
 mod suggest;
 mod words;
@@ -21,7 +22,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 use crate::contract::schema::lint::uncompilable;
-use crate::contract::schema::validation;
+use crate::contract::schema::{recursion, validation};
 use crate::contract::{SchemaFault, Schemas};
 use defaults::Defaults;
 
@@ -32,10 +33,17 @@ pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 pub const MAX_ARGUMENT_DEPTH: usize = 64;
 
 /// Validated arguments: closed, completed, and in the one form that their values have.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Arguments {
     bytes: Vec<u8>,
     properties: Map<String, Value>,
+}
+
+impl core::fmt::Debug for Arguments {
+    /// Their size: a record or log that prints them holds nothing of them.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Arguments({} bytes)", self.bytes.len())
+    }
 }
 
 impl Arguments {
@@ -59,6 +67,8 @@ pub struct Validators {
     arguments: Validator,
     result: Validator,
     defaults: Defaults,
+    /// The result's schema, to name its places.
+    result_schema: Value,
     /// The arguments' schema, to tell a caller what would be right.
     schema: Value,
     /// Refuses integers that were written as numbers too large to be exact; compiled when one turns up.
@@ -71,11 +81,13 @@ impl Validators {
     /// # Errors
     /// [`SchemaFault`] when the validator cannot enforce one of them.
     pub fn compile(schemas: &Schemas) -> Result<Self, SchemaFault> {
-        let build = |document: &Value| validation().build(document).map_err(|error| uncompilable(&error));
+        let build =
+            |document: &Value| validation().build(&recursion::guarded(document)?).map_err(|error| uncompilable(&error));
         Ok(Self {
             arguments: build(schemas.arguments())?,
             result: build(schemas.result())?,
             defaults: Defaults::of(schemas.arguments())?,
+            result_schema: schemas.result().clone(),
             schema: schemas.arguments().clone(),
             exact: OnceLock::new(),
         })
@@ -117,7 +129,7 @@ impl Validators {
         if self.result.is_valid(&value) {
             return Ok(());
         }
-        Err(refusal::result(&self.result, &value))
+        Err(refusal::result(&self.result, &self.result_schema, &value))
     }
 }
 

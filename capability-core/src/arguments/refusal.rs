@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::choice;
 use super::exact;
 use super::fault::{ArgumentCode, ArgumentFault, ResultFault};
-use super::suggest::{nearest, shown};
+use super::suggest::{self, nearest, shown};
 use super::words;
+use crate::contract::schema::recursion;
 use crate::contract::schema::simplify::type_name;
 
 /// How many mistakes one refusal tells: a caller can correct them together.
@@ -40,13 +41,14 @@ pub(super) fn refusal(validator: &Validator, schema: &Value, value: &Value, leng
     if errors.len() > MAX_TOLD {
         message.push_str(&format!("\nand {} more", errors.len() - MAX_TOLD));
     }
-    let (keyword, schema_path) = errors.first().map(recorded).unwrap_or_default();
+    let (keyword, schema_path) = errors.first().map(|error| recorded(error, schema)).unwrap_or_default();
     ArgumentFault { code: ArgumentCode::Schema, message, help: join(|told| &told.help), keyword, schema_path }
 }
 
 /// The same for a result, of which nothing is told.
-pub(super) fn result(validator: &Validator, value: &Value) -> ResultFault {
-    let (keyword, schema_path) = validator.validate(value).err().as_ref().map(recorded).unwrap_or_default();
+pub(super) fn result(validator: &Validator, schema: &Value, value: &Value) -> ResultFault {
+    let (keyword, schema_path) =
+        validator.validate(value).err().map(|error| recorded(&error, schema)).unwrap_or_default();
     ResultFault { keyword, schema_path }
 }
 
@@ -76,11 +78,11 @@ pub(super) fn too_many_defaults() -> ArgumentFault {
 }
 
 /// What may be recorded of an error: both come from the schema alone.
-fn recorded(error: &ValidationError<'_>) -> (Option<&'static str>, Option<String>) {
-    let path = error.schema_path().as_str();
+fn recorded(error: &ValidationError<'_>, schema: &Value) -> (Option<&'static str>, Option<String>) {
+    let path = recursion::exported(schema, error.schema_path().as_str());
     match path.strip_suffix(exact::KEYWORD) {
         Some(place) => (Some("type"), Some(format!("{place}type"))),
-        None => (words::keyword(error.kind().keyword()), Some(path.to_owned())),
+        None => (words::keyword(error.kind().keyword()), Some(path)),
     }
 }
 
@@ -91,7 +93,7 @@ pub(super) fn tell(error: &ValidationError<'_>, schema: &Value) -> Told {
     }
     let place = error.instance_path().as_str();
     let (rule, help) = rule(error, schema);
-    let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{}`", shown(place)) };
+    let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{}`", suggest::place(place)) };
     Told { message: format!("{place}: {rule}"), help }
 }
 
@@ -173,8 +175,8 @@ fn rule(error: &ValidationError<'_>, schema: &Value) -> (String, String) {
 
 /// The schema that holds the keyword an error is about.
 fn around<'s>(error: &ValidationError<'_>, schema: &'s Value) -> Option<&'s Value> {
-    let (place, _) = error.schema_path().as_str().rsplit_once('/')?;
-    schema.pointer(place)
+    let path = recursion::exported(schema, error.schema_path().as_str());
+    schema.pointer(path.rsplit_once('/')?.0)
 }
 
 fn wrong_type(instance: &Value, expected: Option<&Value>) -> (String, String) {

@@ -16,6 +16,16 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
+/// The same for a place in the arguments, whose end matters most.
+pub(super) fn place(pointer: &str) -> String {
+    let characters = pointer.chars().count();
+    let hidden = characters.saturating_sub(4 * MAX_SHOWN);
+    let mut place: String = if hidden > 0 { "…".to_owned() } else { String::new() };
+    let visible = pointer.chars().skip(hidden);
+    place.extend(visible.map(|character| if character.is_control() { '\u{fffd}' } else { character }));
+    place
+}
+
 /// The one of `allowed` that `written` most looks like, if one does.
 pub(super) fn nearest<'a>(written: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if written.len() > MAX_SHOWN {

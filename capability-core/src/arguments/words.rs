@@ -69,6 +69,9 @@ pub(super) fn expected(schema: &Value) -> String {
     if let Some(Value::Array(values)) = schema.get("enum") {
         return listed(values.iter().map(ToString::to_string));
     }
+    if schema.get("$ref").is_some() {
+        return "a value like the one it stands in".to_owned();
+    }
     let kinds: Vec<String> = match schema.get("type") {
         Some(Value::String(name)) => vec![article(name)],
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(article).collect(),

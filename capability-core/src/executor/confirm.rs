@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Executor;
-use super::invocation::{Confirmed, Course, Invocation, Permitted, ReadyToConfirm, Settled, Stopped, Valid};
+use super::invocation::{Confirmed, Course, Invocation, Permitted, ReadyToConfirm, Stopped, Valid};
 use super::outcome::Ended;
 use crate::approval::{ApprovalId, ApprovalStatus, DigestInput, Filed, InvocationDigest, PendingApproval};
 use crate::code::{Code, Stage};
@@ -21,20 +21,21 @@ impl<S> Invocation<S> {
         S: ReadyToConfirm,
     {
         self.course.ticket.stage = Stage::Confirm;
-        let Permitted { subject, valid, decision } = self.state.state();
+        let Permitted { valid, decision } = self.state.state();
         let mut course = self.course;
         let verdict = decision.verdict();
         if course.resumed.is_some() || verdict != Verdict::Allow {
-            let digest = match course.entry(&subject).map(|held| digest(&course, held, &subject, &valid)) {
+            let digest = match course.entry(&valid.subject).map(|held| digest(&course, held, &valid)) {
                 Some(Some(digest)) => digest,
                 Some(None) | None => return Err(course.refuse(Code::SchemaFault)),
             };
             match course.resumed.take() {
                 Some(filed) => course = consume(course, &filed, digest).await?,
-                None => return Err(file(course, &subject, valid, &decision, digest).await),
+                None => return Err(file(course, *valid, &decision, digest).await),
             }
         }
-        let Some((prepared, call)) = valid.prepared else {
+        let Valid { subject, prepared, .. } = *valid;
+        let Some((prepared, call)) = prepared else {
             // Policy denies what could not be prepared; this is the fail-closed end of a path that does not exist.
             return Err(course.refuse(Code::MissingRuntimeBinding));
         };
@@ -42,7 +43,7 @@ impl<S> Invocation<S> {
     }
 }
 
-fn digest(course: &Course, held: &Registered, subject: &Settled, valid: &Valid) -> Option<InvocationDigest> {
+fn digest(course: &Course, held: &Registered, valid: &Valid) -> Option<InvocationDigest> {
     let built = held.built().ok()?;
     let input = DigestInput {
         capability: held.entry().name().as_str(),
@@ -51,7 +52,7 @@ fn digest(course: &Course, held: &Registered, subject: &Settled, valid: &Valid) 
         arguments: valid.arguments.as_bytes(),
         target: valid.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
         identity: course.session.identity(),
-        provider: subject.decision.provider_id,
+        provider: valid.subject.decision.provider_id,
         definition: None,
         preview: valid.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
     };
@@ -85,14 +86,8 @@ pub(super) const fn waiting(approval: &PendingApproval) -> Ended {
 }
 
 /// Files the invocation for a person.
-async fn file(
-    mut course: Box<Course>,
-    subject: &Settled,
-    valid: Valid,
-    decision: &Decision,
-    digest: InvocationDigest,
-) -> Box<Stopped> {
-    let Some(entry) = course.entry(subject).map(Registered::entry) else {
+async fn file(mut course: Box<Course>, valid: Valid, decision: &Decision, digest: InvocationDigest) -> Box<Stopped> {
+    let Some(entry) = course.entry(&valid.subject).map(Registered::entry) else {
         return course.refuse(Code::UnknownCapability);
     };
     let environment = &course.executor.environment;

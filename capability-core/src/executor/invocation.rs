@@ -55,12 +55,12 @@ pub(super) struct Settled {
 
 /// Its arguments follow the schema, parse, and make sense to the author.
 pub struct Validated {
-    pub(super) subject: Settled,
-    pub(super) valid: Valid,
+    pub(super) valid: Box<Valid>,
 }
 
-/// What validation established.
+/// What validation established. Boxed: it travels through three more stages.
 pub(super) struct Valid {
+    pub(super) subject: Settled,
     pub(super) arguments: Arguments,
     pub(super) claims: crate::approval::Claims,
     pub(super) target: Option<(TargetKind, String)>,
@@ -71,8 +71,7 @@ pub(super) struct Valid {
 
 /// Policy has spoken, and the turn has room.
 pub struct Permitted {
-    pub(super) subject: Settled,
-    pub(super) valid: Valid,
+    pub(super) valid: Box<Valid>,
     pub(super) decision: Decision,
 }
 

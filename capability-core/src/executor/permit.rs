@@ -19,12 +19,12 @@ impl<S> Invocation<S> {
         S: ReadyToPermit,
     {
         self.course.ticket.stage = Stage::Policy;
-        let Validated { subject, valid } = self.state.state();
+        let Validated { valid } = self.state.state();
         let course = self.course;
-        let Some(entry) = course.entry(&subject).map(crate::registry::Registered::entry) else {
+        let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
-        let decision = course.judge(entry, &subject, valid.scope.as_deref());
+        let decision = course.judge(entry, &valid.subject, valid.scope.as_deref());
         let recorded = course.ticket.submit(Event::PolicyDecision {
             asked: course.ticket.asked(),
             verdict: decision.verdict(),
@@ -48,7 +48,7 @@ impl<S> Invocation<S> {
                 Err(_) => return Err(course.refuse(Code::StoreUnavailable)),
             }
         }
-        Ok(Invocation { course, state: Permitted { subject, valid, decision } })
+        Ok(Invocation { course, state: Permitted { valid, decision } })
     }
 }
 

@@ -105,18 +105,28 @@ impl HandleKind {
     pub(crate) const fn all_distinct(kinds: &[Self]) -> bool {
         let mut at = 0;
         while at < kinds.len() {
-            let mut other = at + 1;
-            while other < kinds.len() {
-                if kinds[at].family as u8 == kinds[other].family as u8
-                    && same(kinds[at].instance, kinds[other].instance)
-                {
-                    return false;
-                }
-                other += 1;
+            if kinds[at].is_among(kinds.split_at(at).0) {
+                return false;
             }
             at += 1;
         }
         true
+    }
+
+    /// Whether one of `kinds` is the same.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "const fn: iterators are not const, and every index is below the length"
+    )]
+    pub(crate) const fn is_among(&self, kinds: &[Self]) -> bool {
+        let mut at = 0;
+        while at < kinds.len() {
+            if kinds[at].family as u8 == self.family as u8 && same(kinds[at].instance, self.instance) {
+                return true;
+            }
+            at += 1;
+        }
+        false
     }
 }
 

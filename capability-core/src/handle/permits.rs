@@ -31,7 +31,7 @@ pub struct Targets;
 
 /// Whether a network class may hold a handle.
 #[diagnostic::on_unimplemented(
-    message = "`{H}` sends data off the device, and this `#[capability]` says `network = local`: a local capability holds no such handle\nhelp: write `network = external`, or take `&Device` or `&Endpoint<..>` instead",
+    message = "this handle sends data off the device, and the `#[capability]` says `network = local`: a local capability holds no such handle\nhelp: write `network = external`, or take `&Device` or `&Endpoint<..>` instead",
     label = "reaches outside the device"
 )]
 pub trait NetworkPermits<H: ?Sized, Reach> {}
@@ -40,7 +40,7 @@ impl<H: ?Sized, Reach> NetworkPermits<H, Reach> for External {}
 
 /// Whether a side-effect class may hold a handle.
 #[diagnostic::on_unimplemented(
-    message = "`{H}` changes what it reaches, and this `#[capability]` says `side_effect = read_only`: a read-only capability holds no such handle\nhelp: write `side_effect = mutating`, or take `&Workspace<Read>` instead",
+    message = "this handle changes what it reaches, and the `#[capability]` says `side_effect = read_only`: a read-only capability holds no such handle\nhelp: write `side_effect = mutating`, or take `&Workspace<Read>` instead",
     label = "changes what it reaches"
 )]
 pub trait EffectPermits<H: ?Sized, Power> {}
@@ -49,7 +49,7 @@ impl<H: ?Sized, Power> EffectPermits<H, Power> for Mutating {}
 
 /// Whether a capability without a target may hold a handle.
 #[diagnostic::on_unimplemented(
-    message = "`{H}` connects only to what was judged and approved, and this `#[capability]` has no `target`: the argument that names the host must be declared\nhelp: write `target = url(url)`, naming the argument that holds the address",
+    message = "this handle connects only to what was judged and approved, and the `#[capability]` has no `target`: the argument that names the host must be declared\nhelp: write `target = url(url)`, naming the argument that holds the address",
     label = "needs a `target`"
 )]
 pub trait TargetPermits<H: ?Sized, Scope> {}

@@ -5,7 +5,8 @@ use crate::contract::is_valid_name;
 /// One declared capability: a name, exactly, and optionally a scope, exactly or any.
 ///
 /// `fs.read`, `mcp.call:docs`, `mcp.call:*`. A declaration is necessary, never sufficient: policy still decides.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub struct Declaration {
     name: String,
     scope: Scope,
@@ -29,6 +30,14 @@ impl core::fmt::Display for DeclarationError {
 }
 
 impl core::error::Error for DeclarationError {}
+
+impl TryFrom<String> for Declaration {
+    type Error = DeclarationError;
+
+    fn try_from(text: String) -> Result<Self, DeclarationError> {
+        text.parse()
+    }
+}
 
 impl core::str::FromStr for Declaration {
     type Err = DeclarationError;

@@ -1,3 +1,17 @@
 //! Schemas and arguments, by what they promise.
 
+#[cfg(test)]
+mod agreement;
+#[cfg(test)]
+mod canonical;
+#[cfg(test)]
+mod recursion;
+#[cfg(test)]
 mod refusals;
+#[cfg(test)]
+#[path = "../../../tests/support/sampler.rs"]
+mod sampler;
+#[cfg(test)]
+mod schemas;
+#[cfg(test)]
+mod zoo;

@@ -1,1 +1,3 @@
-fn main() {}
+//! The built-in capabilities on the command line.
+
+capability_host::main!();

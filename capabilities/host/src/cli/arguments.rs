@@ -117,16 +117,16 @@ impl std::str::FromStr for Named {
 
 /// `invoke`.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("arguments").multiple(false))]
+#[command(group = clap::ArgGroup::new("payload").multiple(false))]
 pub struct Invoke {
     /// The name, with `@VERSION` for another version than the newest
     #[arg(value_name = "NAME[@V]")]
     pub capability: Named,
     /// The arguments: a JSON object, or `-` to read one from standard input
-    #[arg(value_name = "JSON|-", group = "arguments", allow_hyphen_values = true)]
+    #[arg(value_name = "JSON|-", group = "payload", allow_hyphen_values = true)]
     pub arguments: Option<String>,
     /// One argument; the value is JSON, or text where it is not. May be repeated
-    #[arg(long = "arg", value_name = "KEY=VALUE", group = "arguments")]
+    #[arg(long = "arg", value_name = "KEY=VALUE", group = "payload")]
     pub arg: Vec<String>,
     /// Why: shown to whoever answers, as your claim
     #[arg(long, value_name = "TEXT")]
@@ -229,9 +229,16 @@ pub enum OnOff {
 #[derive(Debug, Subcommand)]
 pub enum Operator {
     /// Set the operator password, or change it
-    Setup,
+    Setup {
+        /// Read the password from standard input; to change it, the present one first, on a line of its own
+        #[arg(long)]
+        password_stdin: bool,
+    },
     /// Open an operator session of ten minutes
     Login {
+        /// Read the password from standard input
+        #[arg(long)]
+        password_stdin: bool,
         /// Write a token for scripts to this file instead of binding the session to this terminal
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         token_file: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! Every command that needs a host.
 
+use std::io::BufRead;
 use std::path::PathBuf;
 
 use capability_core::approval::ApprovalSummary;
@@ -10,7 +11,9 @@ use super::arguments::{Approvals, Audit, Command, CommandLine, OnOff, Operator, 
 use super::output::{Output, note};
 use super::{invoke, render, terminal};
 use crate::connection::Connection;
-use crate::protocol::{ApprovalDetail, Description, Fault, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch};
+use crate::protocol::{
+    ApprovalDetail, Description, Fault, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch,
+};
 
 /// How whoever sits here can prove to be an operator.
 pub struct Proofs {
@@ -50,8 +53,34 @@ impl Proofs {
 }
 
 fn ask_password(prompt: &str) -> Result<Redacted, Fault> {
-    terminal::password(prompt)
-        .map_err(|_| Fault::usage("the password cannot be read from here", "run this on a terminal"))
+    terminal::password(prompt).map_err(|_| {
+        Fault::usage("the password cannot be read from here", "run this on a terminal, or pass `--password-stdin`")
+    })
+}
+
+/// Where passwords come from: the terminal, or lines of standard input.
+enum Passwords {
+    Terminal,
+    Lines(std::io::Lines<std::io::StdinLock<'static>>),
+}
+
+impl Passwords {
+    fn from(stdin: bool) -> Self {
+        if stdin { Self::Lines(std::io::stdin().lock().lines()) } else { Self::Terminal }
+    }
+
+    fn next(&mut self, prompt: &str) -> Result<Redacted, Fault> {
+        match self {
+            Self::Terminal => ask_password(prompt),
+            Self::Lines(lines) => match lines.next() {
+                Some(Ok(line)) => Ok(Redacted::new(line)),
+                Some(Err(_)) | None => Err(Fault::usage(
+                    format!("standard input has no line for the {prompt}"),
+                    "write one password a line",
+                )),
+            },
+        }
+    }
 }
 
 /// Sends a request to the host.
@@ -70,10 +99,14 @@ pub fn document<T: DeserializeOwned>(reply: Reply) -> Result<T, Fault> {
 
 /// Performs one command and gives its exit code.
 pub async fn perform(connection: &Connection, line: CommandLine, output: Output) -> Result<u8, Fault> {
-    let live = connection.has_live_session().await;
-    let proofs = Proofs { token_file: line.everywhere.operator_token_file, password: std::cell::OnceCell::new(), live };
+    let state: OperatorState = document(ask(connection, &Request::OperatorState).await?)?;
+    let proofs = Proofs {
+        token_file: line.everywhere.operator_token_file,
+        password: std::cell::OnceCell::new(),
+        live: state.live_here,
+    };
     match line.command {
-        Command::List => show::<Vec<Row>>(connection, &Request::List, output, render::list).await,
+        Command::List => show::<Vec<Row>>(connection, &Request::List, output, |shown| render::list(shown)).await,
         Command::Describe { capability } => {
             let request = Request::Describe { name: capability.name, version: capability.version };
             show::<Description>(connection, &request, output, render::describe).await
@@ -82,15 +115,15 @@ pub async fn perform(connection: &Connection, line: CommandLine, output: Output)
         Command::Resume { id, caller } => invoke::resume(connection, id, &caller, &proofs, output).await,
         Command::Approvals(command) => approvals(connection, command, &proofs, output).await,
         Command::Optin(OptIn::Show) => {
-            show::<Vec<Switch>>(connection, &Request::OptInShow, output, render::switches).await
+            show::<Vec<Switch>>(connection, &Request::OptInShow, output, |shown| render::switches(shown)).await
         }
         Command::Optin(OptIn::Set { family, state }) => {
             let request = Request::OptInSet { proof: proofs.operator()?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
-        Command::Operator(command) => operator(connection, command, &proofs, output).await,
+        Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Audit(Audit::Tail { count }) => {
-            show::<Vec<Value>>(connection, &Request::AuditTail { count }, output, render::records).await
+            show::<Vec<Value>>(connection, &Request::AuditTail { count }, output, |shown| render::records(shown)).await
         }
         Command::Audit(Audit::Verify) => {
             let report: Value = document(ask(connection, &Request::AuditVerify).await?)?;
@@ -101,7 +134,9 @@ pub async fn perform(connection: &Connection, line: CommandLine, output: Output)
         Command::Audit(Audit::Stats) => show::<Value>(connection, &Request::AuditStats, output, render::stats).await,
         Command::Doctor { report } => doctor(connection, report, output).await,
         Command::Serve => {
-            note(&format!("serving command lines at {}; stop with Ctrl-C\n", connection.place().display()));
+            if connection.is_owner() {
+                note(&format!("serving command lines at `{}`; stop with Ctrl-C\n", connection.place().display()));
+            }
             connection.serve_until_interrupted().await
         }
         Command::Contract(_) | Command::Completions { .. } => Ok(0),
@@ -119,16 +154,14 @@ async fn show<T: DeserializeOwned + serde::Serialize>(
     Ok(0)
 }
 
-async fn approvals(
-    connection: &Connection,
-    command: Approvals,
-    proofs: &Proofs,
-    output: Output,
-) -> Result<u8, Fault> {
+async fn approvals(connection: &Connection, command: Approvals, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
     let proof = proofs.operator()?;
     match command {
         Approvals::List => {
-            show::<Vec<ApprovalSummary>>(connection, &Request::ApprovalList(proof), output, render::approvals).await
+            show::<Vec<ApprovalSummary>>(connection, &Request::ApprovalList(proof), output, |shown| {
+                render::approvals(shown)
+            })
+            .await
         }
         Approvals::Show { id } => {
             show::<ApprovalDetail>(connection, &Request::ApprovalShow(proof, id), output, render::approval).await
@@ -145,12 +178,19 @@ async fn approvals(
     }
 }
 
-async fn operator(connection: &Connection, command: Operator, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
+async fn operator(
+    connection: &Connection,
+    command: Operator,
+    state: OperatorState,
+    proofs: &Proofs,
+    output: Output,
+) -> Result<u8, Fault> {
     match command {
-        Operator::Setup => {
-            let old = if connection.has_credential().await? { Some(ask_password("present password")?) } else { None };
-            let password = ask_password("new operator password")?;
-            if ask_password("the same again")?.reveal() != password.reveal() {
+        Operator::Setup { password_stdin } => {
+            let mut source = Passwords::from(password_stdin);
+            let old = if state.set_up { Some(source.next("present password")?) } else { None };
+            let password = source.next("new operator password")?;
+            if !password_stdin && source.next("the same again")?.reveal() != password.reveal() {
                 return Err(Fault::usage("the two passwords differ", "type the same password twice"));
             }
             show::<Value>(connection, &Request::OperatorSetup { password, old }, output, |_| {
@@ -158,14 +198,17 @@ async fn operator(connection: &Connection, command: Operator, proofs: &Proofs, o
             })
             .await
         }
-        Operator::Login { token_file } => {
-            let password = ask_password("operator password")?;
+        Operator::Login { password_stdin, token_file } => {
+            let password = Passwords::from(password_stdin).next("operator password")?;
             let request = Request::OperatorLogin { password, bind_terminal: token_file.is_none() };
             let opened: Value = document(ask(connection, &request).await?)?;
             let word = |key: &str| opened.get(key).and_then(Value::as_str).unwrap_or_default();
             if let Some(path) = token_file {
                 crate::data_dir::write_private(&path, word("token").as_bytes()).map_err(|error| {
-                    Fault::usage(format!("the token file cannot be written: {error}"), "name a file that can be written")
+                    Fault::usage(
+                        format!("the token file cannot be written: {error}"),
+                        "name a file that can be written",
+                    )
                 })?;
             }
             output.print(&json!({ "expires_at": word("expires_at") }), |_| {
@@ -182,7 +225,7 @@ async fn operator(connection: &Connection, command: Operator, proofs: &Proofs, o
 
 async fn doctor(connection: &Connection, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
     let probes: Vec<Probe> = document(ask(connection, &Request::Doctor).await?)?;
-    output.print(&probes, render::probes);
+    output.print(&probes, |probes| render::probes(probes));
     if let Some(directory) = report {
         let path = super::report::write(&directory, &probes)?;
         note(&format!("report: {}\n", path.display()));

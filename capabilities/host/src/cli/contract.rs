@@ -53,9 +53,11 @@ fn update(
     let has_entries = |package: &&&str| registry.iter().any(|held| held.entry().package() == **package);
     let package = match &package {
         Some(package) => package.as_str(),
-        None => packages.iter().find(has_entries).copied().ok_or_else(|| {
-            Fault::usage("this binary has no capabilities", "write one with `#[capability]`")
-        })?,
+        None => packages
+            .iter()
+            .find(has_entries)
+            .copied()
+            .ok_or_else(|| Fault::usage("this binary has no capabilities", "write one with `#[capability]`"))?,
     };
     let compiled = contracts(registry, package)?;
     let Some(first) = registry.iter().find(|held| held.entry().package() == package) else {
@@ -69,8 +71,9 @@ fn update(
         None => beside_source(first.entry().location().file)?,
     };
     let listed = match std::fs::read_to_string(&file) {
-        Ok(text) => PackageLock::parse(&text)
-            .map_err(|error| Fault::usage(format!("`{}`: {error}", file.display()), "put the line right or remove it"))?,
+        Ok(text) => PackageLock::parse(&text).map_err(|error| {
+            Fault::usage(format!("`{}`: {error}", file.display()), "put the line right or remove it")
+        })?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => PackageLock::default(),
         Err(error) => return Err(unwritable(&file, &error)),
     };
@@ -103,7 +106,10 @@ fn beside_source(source: &str) -> Result<PathBuf, Fault> {
     let package = Path::new(source).ancestors().find(|path| path.file_name().is_some_and(|name| name == "src"));
     let package = package.and_then(Path::parent).filter(|package| package.as_os_str().is_empty() || package.is_dir());
     package.map(|package| package.join("contracts.lock")).ok_or_else(|| {
-        Fault::usage("the package's source is not below this directory", "run it from the workspace, or name the list with `--file FILE`")
+        Fault::usage(
+            "the package's source is not below this directory",
+            "run it from the workspace, or name the list with `--file FILE`",
+        )
     })
 }
 

@@ -87,7 +87,9 @@ fn outcome(reply: Reply) -> Result<Value, Fault> {
     match reply {
         Reply::Outcome(outcome) => Ok(outcome),
         Reply::Fault(fault) => Err(fault),
-        Reply::Document(_) => Err(Fault::broken("the host answered something else", "use the same version on both sides")),
+        Reply::Document(_) => {
+            Err(Fault::broken("the host answered something else", "use the same version on both sides"))
+        }
     }
 }
 
@@ -111,9 +113,11 @@ fn arguments(invoke: &Invoke) -> Result<String, Fault> {
             let mut text = String::new();
             // One byte more than is taken, so that the executor refuses what is too large, not we.
             let limit = capability_core::MAX_ARGUMENT_BYTES as u64 + 1;
-            std::io::stdin().lock().take(limit).read_to_string(&mut text).map_err(|_| {
-                Fault::usage("standard input is not UTF-8 text", "send one JSON object")
-            })?;
+            std::io::stdin()
+                .lock()
+                .take(limit)
+                .read_to_string(&mut text)
+                .map_err(|_| Fault::usage("standard input is not UTF-8 text", "send one JSON object"))?;
             Ok(text)
         }
         Some(text) => Ok(text.to_owned()),

@@ -43,7 +43,9 @@ impl Output {
     /// Prints a fault: on standard error for people, as the one document otherwise.
     pub fn fault(self, fault: &Fault) -> u8 {
         if self.json {
-            self.print(&serde_json::json!({ "error": { "message": fault.message, "help": fault.help } }), |_| String::new());
+            self.print(&serde_json::json!({ "error": { "message": fault.message, "help": fault.help } }), |_| {
+                String::new()
+            });
         } else {
             let mut text = format!("{} {}\n", styled(BAD, "error:"), fault.message);
             if let Some(help) = &fault.help {

@@ -9,7 +9,7 @@ use super::terminal::{card, visible};
 use crate::protocol::{ApprovalDetail, Description, Probe, ProbeState, Row, Switch};
 
 /// `list`.
-pub fn list(rows: &Vec<Row>) -> String {
+pub fn list(rows: &[Row]) -> String {
     let cells: Vec<_> = rows
         .iter()
         .map(|row| {
@@ -29,7 +29,7 @@ pub fn list(rows: &Vec<Row>) -> String {
 /// `describe`.
 pub fn describe(found: &Description) -> String {
     let row = &found.row;
-    let mut text = format!("{}", styled(NAME, &format!("{}@{}", row.name, row.version)));
+    let mut text = styled(NAME, &format!("{}@{}", row.name, row.version));
     if let Some(title) = &found.title {
         text += &format!("  {title}");
     }
@@ -43,7 +43,10 @@ pub fn describe(found: &Description) -> String {
         ("class", format!("{} + {}", row.side_effect, row.network)),
         ("confirmation", format!("{} (computed from the class)", row.confirmation)),
         ("status", row.status.clone()),
-        ("bounds", format!("{} ms, {} bytes of result, {} per turn", found.timeout_ms, found.max_result, found.per_turn)),
+        (
+            "bounds",
+            format!("{} ms, {} bytes of result, {} per turn", found.timeout_ms, found.max_result, found.per_turn),
+        ),
         ("isolation", format!("{}, deadline {}", row.isolation, row.deadline)),
         ("target", target),
         ("handles", handles),
@@ -85,7 +88,7 @@ pub fn outcome(outcome: &Value) -> String {
 }
 
 /// `approvals list`.
-pub fn approvals(waiting: &Vec<ApprovalSummary>) -> String {
+pub fn approvals(waiting: &[ApprovalSummary]) -> String {
     if waiting.is_empty() {
         return "nothing waits for an answer\n".into();
     }
@@ -117,7 +120,7 @@ pub fn approval(detail: &ApprovalDetail) -> String {
 }
 
 /// `optin show`.
-pub fn switches(switches: &Vec<Switch>) -> String {
+pub fn switches(switches: &[Switch]) -> String {
     if switches.is_empty() {
         return "no capability of this build reaches outside the device\n".into();
     }
@@ -129,7 +132,7 @@ pub fn switches(switches: &Vec<Switch>) -> String {
 }
 
 /// `audit tail`: time, event, and what it was about.
-pub fn records(records: &Vec<Value>) -> String {
+pub fn records(records: &[Value]) -> String {
     let cells: Vec<_> = records
         .iter()
         .map(|record| {
@@ -150,8 +153,40 @@ pub fn records(records: &Vec<Value>) -> String {
     layout(["SEQ", "AT", "EVENT", "CAPABILITY", "WHAT", "DETAIL"], &cells)
 }
 
+/// `audit stats`: one line a count.
+pub fn stats(stats: &Value) -> String {
+    let counts = |key: &str| {
+        let Some(Value::Object(counts)) = stats.get(key) else {
+            return String::new();
+        };
+        counts.iter().fold(String::new(), |text, (of, count)| {
+            let count = match count.get("outcomes") {
+                Some(Value::Object(outcomes)) => {
+                    outcomes.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>().join(", ")
+                }
+                _ => count.to_string(),
+            };
+            text + &format!("  {of:<24} {count}\n")
+        })
+    };
+    let mut text = format!("{} records\n", stats.get("records").unwrap_or(&Value::Null));
+    for (key, title) in [
+        ("outcomes", "outcomes"),
+        ("rejected", "rejected at"),
+        ("codes", "because"),
+        ("capabilities", "capabilities"),
+        ("events", "events"),
+    ] {
+        let counted = counts(key);
+        if !counted.is_empty() {
+            text += &format!("{}\n{counted}", styled(NAME, title));
+        }
+    }
+    text
+}
+
 /// `doctor`.
-pub fn probes(probes: &Vec<Probe>) -> String {
+pub fn probes(probes: &[Probe]) -> String {
     let width = probes.iter().map(|probe| probe.name.chars().count()).max().unwrap_or(0);
     probes.iter().fold(String::new(), |text, probe| {
         let state = match probe.state {

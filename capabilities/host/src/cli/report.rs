@@ -15,7 +15,9 @@ pub fn write(directory: &Path, probes: &[Probe]) -> Result<PathBuf, Fault> {
     std::fs::create_dir_all(directory).map_err(unwritten)?;
     let date = today();
     let path = (1..)
-        .map(|number| directory.join(if number == 1 { format!("{date}-doctor.md") } else { format!("{date}-doctor-{number}.md") }))
+        .map(|number| {
+            directory.join(if number == 1 { format!("{date}-doctor.md") } else { format!("{date}-doctor-{number}.md") })
+        })
         .find(|path| !path.exists())
         .unwrap_or_default();
     std::fs::write(&path, text(&date, probes)).map_err(unwritten)?;

@@ -32,6 +32,9 @@ mod tests {
     #[test]
     fn columns_align_and_lines_have_no_trailing_space() {
         let rows = [["a.b".to_owned(), "1".into(), "first".into()], ["long.name".into(), "12".into(), String::new()]];
-        assert_eq!(super::layout(["NAME", "V", "SUMMARY"], &rows), "NAME       V   SUMMARY\na.b        1   first\nlong.name  12\n");
+        assert_eq!(
+            super::layout(["NAME", "V", "SUMMARY"], &rows),
+            "NAME       V   SUMMARY\na.b        1   first\nlong.name  12\n"
+        );
     }
 }

@@ -49,7 +49,13 @@ pub fn card(pending: &PendingApproval) -> String {
     }
     lines.push(format!("  {:<9} {}, risk {}", "class", pending.class, pending.risk.as_str()));
     let identity = &pending.identity;
-    lines.push(format!("  {:<9} {} ({}), turn {}", "asked by", identity.subject, identity.origin.as_str(), identity.turn.0));
+    lines.push(format!(
+        "  {:<9} {} ({}), turn {}",
+        "asked by",
+        identity.subject,
+        identity.origin.as_str(),
+        identity.turn.0
+    ));
     for code in &pending.because {
         lines.push(format!("  {:<9} {}", "because", code.message()));
     }

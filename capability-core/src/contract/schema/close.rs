@@ -66,6 +66,9 @@ impl Closing {
                 Openness::Closed
             }
         };
+        if parts == Openness::Open {
+            refuse_repeated(object, at)?;
+        }
         walk::children(object, at, &mut |applies, child, at| match applies {
             AppliesTo::Same => self.place(child, parts, at),
             AppliesTo::Part | AppliesTo::Definition => self.place(child, Openness::Closed, at),
@@ -75,11 +78,13 @@ impl Closing {
 
     /// True when several parts describe one object together.
     fn combines(&self, schema: &Map<String, Value>) -> bool {
-        let with_others = schema.iter().any(|(name, _)| {
-            matches!(name.as_str(), "anyOf" | "oneOf" | "if" | "then" | "else" | "dependentSchemas" | "$ref")
-        });
-        let own = has_properties(schema) || has_type(schema, "object") || schema.contains_key("unevaluatedProperties");
-        (with_others && own) || (schema.contains_key("allOf") && self.is_object(schema, 0))
+        let says = |keyword: &&str| schema.contains_key(*keyword);
+        let conditional = ["if", "then", "else", "dependentSchemas"].iter().any(says);
+        let choice = ["anyOf", "oneOf", "$ref"].iter().any(says);
+        let own = has_properties(schema) || schema.contains_key("unevaluatedProperties");
+        // A choice of whole objects closes each of them, whether or not the type they share is stated around it.
+        let partial = has_type(schema, "object") && (conditional || choice_with_nothing(schema));
+        partial || (own && (conditional || choice)) || (schema.contains_key("allOf") && self.is_object(schema, 0))
     }
 
     /// True when `schema`, or something it combines, describes an object.
@@ -127,6 +132,26 @@ impl Closing {
     }
 }
 
+/// A name that a flattened type repeats is read by one of the two only: no value for the other is ever accepted.
+fn refuse_repeated(schema: &Map<String, Value>, at: &Pointer) -> Result<(), SchemaFault> {
+    let own = schema.get("properties").and_then(Value::as_object);
+    let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|keyword| schema.get(*keyword)?.as_array()).flatten();
+    for declared in branches.filter_map(|branch| branch.get("properties")?.as_object()) {
+        let repeated = declared.iter().find(|(name, described)| {
+            own.is_some_and(|own| own.contains_key(*name)) && described.get("const").is_none()
+        });
+        if let Some((name, _)) = repeated {
+            return Err(SchemaFault::new(
+                at.as_str(),
+                "a flattened type declares other names than the type around it",
+                "rename one of the two fields, or nest the type under a field of its own",
+            )
+            .saying(format!("`{name}`")));
+        }
+    }
+    Ok(())
+}
+
 fn has_properties(schema: &Map<String, Value>) -> bool {
     ["properties", "patternProperties"]
         .iter()
@@ -136,10 +161,17 @@ fn has_properties(schema: &Map<String, Value>) -> bool {
 /// True when nothing says which further properties there may be, and no choice of branches says it instead.
 fn needs_closing(schema: &Map<String, Value>) -> bool {
     let says = |keyword: &str| schema.contains_key(keyword);
-    let describes = says("properties")
-        || says("patternProperties")
-        || (has_type(schema, "object") && !says("const") && !says("enum"));
+    let elsewhere = ["allOf", "anyOf", "oneOf", "$ref", "const", "enum"].into_iter().any(says);
+    let describes = has_properties(schema) || ((says("properties") || has_type(schema, "object")) && !elsewhere);
     describes && !says("additionalProperties") && !says("unevaluatedProperties")
+}
+
+/// True when one of the alternatives is to add nothing.
+fn choice_with_nothing(schema: &Map<String, Value>) -> bool {
+    let adds_nothing = |branch: &Value| {
+        is_anything(branch) || branch.as_object().is_some_and(|object| object.len() == 1 && has_type(object, "object"))
+    };
+    ["anyOf", "oneOf"].iter().filter_map(|keyword| schema.get(*keyword)?.as_array()).flatten().any(adds_nothing)
 }
 
 fn is_anything(schema: &Value) -> bool {

@@ -9,9 +9,10 @@ mod fault;
 pub(crate) mod lint;
 mod names;
 pub(crate) mod pointer;
+pub(crate) mod recursion;
 pub(crate) mod simplify;
 mod text;
-mod walk;
+pub(crate) mod walk;
 
 pub use fault::SchemaFault;
 
@@ -136,6 +137,7 @@ fn normalise(mut document: Value, which: Document) -> Result<(Value, [u8; 32]), 
                 "split the capability, or describe fewer cases",
             ));
         }
+        recursion::guarded(&document)?;
         lint::enforceable(&document)?;
         Ok(Sha256::digest(&text).into())
     })();

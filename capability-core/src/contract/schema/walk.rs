@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 
 /// How a keyword holds schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(crate) enum Holds {
     /// One schema.
     One,
     /// A list of schemas.
@@ -18,7 +18,7 @@ pub(super) enum Holds {
 
 /// What a keyword's schemas apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AppliesTo {
+pub(crate) enum AppliesTo {
     /// The same value: these add to what the schema around them says.
     Same,
     /// The same value, or an item, as a question: what they say is no promise and is never closed.
@@ -30,7 +30,7 @@ pub(super) enum AppliesTo {
 }
 
 /// The keywords of draft 2020-12 that hold schemas.
-pub(super) fn keyword(name: &str) -> Option<(Holds, AppliesTo)> {
+pub(crate) fn keyword(name: &str) -> Option<(Holds, AppliesTo)> {
     Some(match name {
         "allOf" | "anyOf" | "oneOf" => (Holds::List, AppliesTo::Same),
         "then" | "else" => (Holds::One, AppliesTo::Same),
@@ -47,7 +47,7 @@ pub(super) fn keyword(name: &str) -> Option<(Holds, AppliesTo)> {
 }
 
 /// Visits every direct subschema of `schema`, with the place it stands at.
-pub(super) fn children(
+pub(crate) fn children(
     schema: &mut Map<String, Value>,
     at: &mut Pointer,
     visit: &mut dyn FnMut(AppliesTo, &mut Value, &mut Pointer) -> Result<(), SchemaFault>,
@@ -74,7 +74,7 @@ pub(super) fn children(
 }
 
 /// Visits every subschema, the root first.
-pub(super) fn every(
+pub(crate) fn every(
     schema: &mut Value,
     at: &mut Pointer,
     visit: &mut dyn FnMut(&mut Value, &Pointer) -> Result<(), SchemaFault>,
@@ -87,7 +87,7 @@ pub(super) fn every(
 }
 
 /// Visits every subschema, the root last.
-pub(super) fn every_after(
+pub(crate) fn every_after(
     schema: &mut Value,
     at: &mut Pointer,
     visit: &mut dyn FnMut(&mut Value, &Pointer) -> Result<(), SchemaFault>,
@@ -99,7 +99,7 @@ pub(super) fn every_after(
 }
 
 /// The same for a document that stays as it is.
-pub(super) fn every_ref<'s>(
+pub(crate) fn every_ref<'s>(
     schema: &'s Value,
     at: &mut Pointer,
     visit: &mut dyn FnMut(&'s Value, &Pointer) -> Result<(), SchemaFault>,
@@ -124,7 +124,7 @@ pub(super) fn every_ref<'s>(
 }
 
 /// True when `schema` names `wanted` as its type, alone or among others.
-pub(super) fn has_type(schema: &Map<String, Value>, wanted: &str) -> bool {
+pub(crate) fn has_type(schema: &Map<String, Value>, wanted: &str) -> bool {
     match schema.get("type") {
         Some(Value::String(one)) => one == wanted,
         Some(Value::Array(several)) => several.iter().any(|one| one.as_str() == Some(wanted)),

@@ -1,0 +1,128 @@
+//! Counting what a log says.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::AuditLogError;
+use super::log_path;
+
+/// Counts over a whole log.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// How many records.
+    pub records: u64,
+    /// Records per event.
+    pub events: BTreeMap<String, u64>,
+    /// Outcomes per word.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Rejections per stage.
+    pub rejected: BTreeMap<String, u64>,
+    /// Outcomes per code.
+    pub codes: BTreeMap<String, u64>,
+    /// Outcomes per `name@version`; what was never resolved counts as `unknown`.
+    pub capabilities: BTreeMap<String, CapabilityStats>,
+    /// How long invocations took, from entry to end.
+    pub durations: Durations,
+}
+
+/// Counts of one capability.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CapabilityStats {
+    /// Outcomes per word.
+    pub outcomes: BTreeMap<String, u64>,
+    /// How long its invocations took, from entry to end.
+    pub durations: Durations,
+}
+
+/// Median and 95th percentile, in microseconds; absent when nothing was measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Durations {
+    /// Half took at most this.
+    pub p50_us: Option<u64>,
+    /// 95 in 100 took at most this.
+    pub p95_us: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    event: Cow<'a, str>,
+    #[serde(borrow)]
+    outcome: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    stage: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    code: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    capability: Option<Cow<'a, str>>,
+    version: Option<u32>,
+    duration_us: Option<u64>,
+}
+
+impl Durations {
+    fn of(mut measured: Vec<u64>) -> Self {
+        measured.sort_unstable();
+        // The nearest rank: the smallest value that at least so many in a hundred do not exceed.
+        let rank = |percent: usize| measured.get((measured.len() * percent).div_ceil(100).saturating_sub(1)).copied();
+        Self { p50_us: rank(50), p95_us: rank(95) }
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, word: &str) {
+    match counts.get_mut(word) {
+        Some(count) => *count += 1,
+        None => drop(counts.insert(word.to_owned(), 1)),
+    }
+}
+
+/// Counts the log in `dir`, reading it as a stream. Lines that are no records are left out: see [`super::verify`].
+///
+/// # Errors
+/// [`AuditLogError`] when there is no log or it cannot be read.
+pub fn stats(dir: &Path) -> Result<Stats, AuditLogError> {
+    let path = log_path(dir);
+    let mut log = BufReader::with_capacity(1 << 16, File::open(&path).map_err(AuditLogError::io(&path))?);
+    let (mut stats, mut all, mut each) = (Stats::default(), Vec::new(), BTreeMap::<String, Vec<u64>>::new());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        log.read_until(b'\n', &mut line).map_err(AuditLogError::io(&path))?;
+        if line.last() != Some(&b'\n') {
+            break;
+        }
+        let Ok(fields) = serde_json::from_slice::<Fields<'_>>(&line) else {
+            continue;
+        };
+        stats.records += 1;
+        count(&mut stats.events, &fields.event);
+        let Some(outcome) = fields.outcome.filter(|_| fields.event == "outcome") else {
+            continue;
+        };
+        count(&mut stats.outcomes, &outcome);
+        if let Some(stage) = fields.stage.filter(|_| outcome == "rejected") {
+            count(&mut stats.rejected, &stage);
+        }
+        if let Some(code) = fields.code {
+            count(&mut stats.codes, &code);
+        }
+        let capability = match (fields.capability, fields.version) {
+            (Some(name), Some(version)) => format!("{name}@{version}"),
+            _ => "unknown".to_owned(),
+        };
+        if let Some(duration) = fields.duration_us {
+            all.push(duration);
+            each.entry(capability.clone()).or_default().push(duration);
+        }
+        count(&mut stats.capabilities.entry(capability).or_default().outcomes, &outcome);
+    }
+    stats.durations = Durations::of(all);
+    for (capability, measured) in each {
+        stats.capabilities.entry(capability).or_default().durations = Durations::of(measured);
+    }
+    Ok(stats)
+}

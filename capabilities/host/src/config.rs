@@ -1,0 +1,213 @@
+//! The optional configuration file.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use capability_core::executor::Limits;
+use capability_core::session::{Declaration, Subject};
+use serde::Deserialize;
+
+use crate::data_dir::{DataDirError, read_private};
+
+/// What an operator wrote into `config.toml`; everything has a default, and an unknown key is refused.
+///
+/// ```toml
+/// services = ["ssh.service"]
+///
+/// [limits]
+/// per_turn = 32
+/// approval_lifetime_s = 120
+/// threads = 64
+///
+/// [subjects."agent:kitchen"]
+/// capabilities = ["system.health"]
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Services whose state `Device` readings tell, by the name that the machine's service manager knows.
+    pub services: Vec<String>,
+    /// Limits that hold for every capability.
+    pub limits: ConfiguredLimits,
+    /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing.
+    pub subjects: BTreeMap<Subject, Manifest>,
+}
+
+/// What one subject declares.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Capability names, each exact, with a scope as in `mcp.call:docs`, or with any scope as in `mcp.call:*`.
+    pub capabilities: Vec<Declaration>,
+}
+
+/// Limits that hold for every capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConfiguredLimits {
+    /// The most invocations one turn may have, 1 to 1000.
+    pub per_turn: u32,
+    /// How many seconds a pending invocation waits for its answer and its run, 10 to 3600.
+    pub approval_lifetime_s: u32,
+    /// The most bodies that run at a time, 1 to 1024.
+    pub threads: u32,
+}
+
+impl Default for ConfiguredLimits {
+    fn default() -> Self {
+        Self { per_turn: 32, approval_lifetime_s: 120, threads: crate::runner::MAX_THREADS }
+    }
+}
+
+impl ConfiguredLimits {
+    /// As the executor takes them.
+    #[must_use]
+    pub fn for_executor(self) -> Limits {
+        Limits { per_turn: self.per_turn, approval_lifetime: Duration::from_secs(self.approval_lifetime_s.into()) }
+    }
+}
+
+/// The most services that are listed.
+const MAX_SERVICES: usize = 32;
+
+/// Why a configuration file is not used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    File(DataDirError),
+    /// It does not say what it could say.
+    Wrong {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1, when one is to blame.
+        line: Option<usize>,
+        /// What is wrong.
+        what: String,
+        /// What would be right.
+        help: &'static str,
+    },
+}
+
+impl core::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::Wrong { path, line, what, help } => {
+                write!(f, "`{}`", path.display())?;
+                if let Some(line) = line {
+                    write!(f, " line {line}")?;
+                }
+                write!(f, ": {what}\nhelp: {help}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl Config {
+    /// Reads the file; all defaults when there is none.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names file, line, and what would be right. A file that is wrong anywhere counts nowhere.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        match read_private(path).map_err(ConfigError::File)? {
+            None => Ok(Self::default()),
+            Some(bytes) => Self::parse(path, &bytes),
+        }
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ConfigError> {
+        let wrong = |line, what, help| ConfigError::Wrong { path: path.to_owned(), line, what, help };
+        let text =
+            core::str::from_utf8(bytes).map_err(|_| wrong(None, "it is not UTF-8 text".into(), "save it as UTF-8"))?;
+        let config: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.lines().count().max(1));
+            // A span that starts a line has its line break among what comes before.
+            let line = match error.span().and_then(|span| text.get(..span.start)) {
+                Some(before) if before.ends_with('\n') => line.map(|line| line + 1),
+                _ => line,
+            };
+            wrong(
+                line,
+                error.message().trim_end().replace('\n', "; "),
+                "keys are `services` and, under `[limits]`, `per_turn`, `approval_lifetime_s`, `threads`; `capabilities` under `[subjects.\"NAME\"]`",
+            )
+        })?;
+        let ConfiguredLimits { per_turn, approval_lifetime_s, threads } = config.limits;
+        for (name, value, least, most) in [
+            ("per_turn", per_turn, 1, 1000),
+            ("approval_lifetime_s", approval_lifetime_s, 10, 3600),
+            ("threads", threads, 1, 1024),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(wrong(
+                    line_of(text, name),
+                    format!("`{name}` is {value}: it is {least} to {most}"),
+                    "write a number in that range, or leave the key out",
+                ));
+            }
+        }
+        let service = |name: &&String| {
+            let allowed = |b: u8| b.is_ascii_alphanumeric() || b"-_.@:".contains(&b);
+            !(1..=128).contains(&name.len()) || !name.bytes().all(allowed) || !name.contains('.')
+        };
+        if let Some(name) = config.services.iter().find(service) {
+            return Err(wrong(
+                line_of(text, "services"),
+                format!("`{}` is no service name", name.escape_default()),
+                "write the unit's full name, as in `ssh.service`",
+            ));
+        }
+        if config.services.len() > MAX_SERVICES {
+            return Err(wrong(
+                line_of(text, "services"),
+                format!("{} services are listed: at most {MAX_SERVICES} are", config.services.len()),
+                "list those that matter most",
+            ));
+        }
+        Ok(config)
+    }
+}
+
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    text.lines().position(|line| line.trim_start().starts_with(key)).map(|at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Config;
+    use std::path::Path;
+
+    fn refused(text: &str) -> String {
+        Config::parse(Path::new("config.toml"), text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn everything_has_a_default() {
+        let parse = |text: &str| Config::parse(Path::new("c"), text.as_bytes()).unwrap();
+        assert_eq!(parse(""), Config::default());
+        let config = parse("services = [\"ssh.service\"]\n[limits]\nper_turn = 4\n");
+        assert_eq!((config.services.len(), config.limits.per_turn, config.limits.threads), (1, 4, 64));
+        assert_eq!(Config::read(Path::new("/nonexistent/config.toml")).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_mistake_names_file_line_and_what_is_right() {
+        for (text, line, words) in [
+            ("\nservice = []\n", 2, "unknown field `service`"),
+            ("[limits]\nper_turn = \"x\"\n", 2, "invalid type"),
+            ("[limits]\nper_turn = 0\n", 2, "`per_turn` is 0: it is 1 to 1000"),
+            ("[limits]\nthreads = 5000\n", 2, "`threads` is 5000"),
+            ("services = [\n", 1, ""),
+            ("services = [\"../x.service\"]\n", 1, "is no service name"),
+            ("services = [\"ssh\"]\n", 1, "is no service name"),
+        ] {
+            let error = refused(text);
+            assert!(error.starts_with(&format!("`config.toml` line {line}: ")), "{text:?}: {error}");
+            assert!(error.contains(words) && error.contains("\nhelp: "), "{text:?}: {error}");
+        }
+    }
+}

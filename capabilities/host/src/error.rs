@@ -1,0 +1,83 @@
+//! Why a host does not open, and why a setting is not changed.
+
+use capability_core::audit::SinkFault;
+use capability_core::registry::RegistryFault;
+
+use crate::audit_log::AuditLogError;
+use crate::config::ConfigError;
+use crate::data_dir::DataDirError;
+use crate::environment::NoRandomness;
+use crate::operator::OperatorError;
+use crate::store::{DatabaseError, OptInError};
+
+macro_rules! reasons {
+    ($(#[$doc:meta])* $name:ident { $($(#[$reason_doc:meta])+ $variant:ident($from:ty),)+ }
+     $(plain { $($(#[$plain_doc:meta])+ $plain:ident => $text:literal,)+ })?) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$reason_doc])+ $variant($from),)+
+            $($($(#[$plain_doc])+ $plain,)+)?
+        }
+
+        $(impl From<$from> for $name {
+            fn from(error: $from) -> Self {
+                Self::$variant(error)
+            }
+        })+
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $(Self::$variant(error) => error.fmt(f),)+
+                    $($(Self::$plain => f.write_str($text),)+)?
+                }
+            }
+        }
+
+        impl core::error::Error for $name {}
+    };
+}
+
+reasons! {
+    /// Why a host does not open. Its text says what to do.
+    HostError {
+        /// The registry is not what this binary lists.
+        Registry(RegistryFault),
+        /// The data directory, or a file in it, is not the host's alone, or another host owns it.
+        DataDir(DataDirError),
+        /// The configuration file is wrong.
+        Config(ConfigError),
+        /// The database cannot be trusted.
+        Database(DatabaseError),
+        /// The operator credential cannot be read.
+        Operator(OperatorError),
+        /// The audit log cannot be trusted or written.
+        AuditLog(AuditLogError),
+        /// There are no random bytes.
+        Randomness(NoRandomness),
+    }
+}
+
+reasons! {
+    /// Why a setting is not changed.
+    SettingError {
+        /// The operator's proof does not hold.
+        Operator(OperatorError),
+        /// The switch cannot be written.
+        OptIn(OptInError),
+    }
+    plain {
+        /// No registered capability is of that family.
+        UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
+        /// The change could not be recorded, so it is not made, or is not to be relied on.
+        Log => "the audit log cannot take the change\nhelp: look at it with `capability doctor`",
+    }
+}
+
+impl From<SinkFault> for SettingError {
+    fn from(_: SinkFault) -> Self {
+        Self::Log
+    }
+}

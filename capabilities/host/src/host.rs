@@ -1,0 +1,290 @@
+//! A whole host.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use capability_core::Environment;
+use capability_core::approval::{Operator, OperatorMint};
+use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
+use capability_core::executor::{Executor, Parts, Setup};
+use capability_core::registry::Registry;
+use capability_core::session::{SessionId, SessionMint, Subject};
+
+use crate::audit_log::{AuditLog, Opened};
+use crate::broker::{HostBroker, machine};
+use crate::config::Config;
+use crate::data_dir::{DataDir, OwnerLock};
+use crate::environment::HostEnvironment;
+use crate::error::{HostError, SettingError};
+use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
+use crate::runner::ThreadRunner;
+use crate::store::sqlite::SqliteJournal;
+use crate::store::{Database, FileOptIns};
+
+/// What a host is opened with.
+#[derive(Debug, Clone)]
+pub struct HostOptions<'a> {
+    /// The data directory; see [`DataDir::default_path`].
+    pub data_dir: PathBuf,
+    /// The packages whose capabilities this binary invites.
+    pub packages: &'a [&'a str],
+}
+
+/// A host: the one owner of a data directory, with an executor over durable stores, a chained log, bodies on threads, and
+/// the operator credential.
+///
+/// Dropping it and the last clone of its executor writes what was submitted to the log and gives the directory free.
+pub struct Host {
+    executor: Executor,
+    sessions: SessionMint,
+    operators: Operators,
+    opt_ins: Arc<FileOptIns>,
+    journal: SqliteJournal,
+    environment: Arc<dyn Environment>,
+    config: Config,
+    opened: Opened,
+    log: Arc<OwnedLog>,
+    data_dir: DataDir,
+}
+
+/// The log together with the right to write it: the directory stays owned for as long as anything can be submitted.
+struct OwnedLog {
+    log: AuditLog,
+    // INVARIANT: after `log`, since fields are dropped in this order and the log still writes when it is.
+    _owner: OwnerLock,
+}
+
+impl Sink for OwnedLog {
+    fn submit(&self, record: Record) -> Submission {
+        self.log.submit(record)
+    }
+}
+
+impl Host {
+    /// Takes the data directory, opens everything in it, collects the registry and builds the executor.
+    ///
+    /// # Errors
+    /// [`HostError`] says what stands against it and what to do. Nothing runs then.
+    pub fn open(options: HostOptions<'_>) -> Result<Self, HostError> {
+        let registry = Registry::collect(options.packages)?;
+        let environment: Arc<dyn Environment> = Arc::new(HostEnvironment::new()?);
+        let data_dir = DataDir::open(&options.data_dir)?;
+        let owner = data_dir.lock()?;
+        let config = Config::read(&data_dir.config())?;
+        let database = Database::open(&data_dir.database())?;
+        let key = data_dir.digest_key()?;
+        let opt_ins = Arc::new(FileOptIns::open(data_dir.opt_ins())?);
+        let credential = Credential::open(data_dir.operator(), Arc::clone(&environment))?;
+        // Last: from here on there is something to record.
+        let (log, opened) = AuditLog::open(&data_dir.audit())?;
+        let log = Arc::new(OwnedLog { log, _owner: owner });
+        let device = machine(data_dir.path(), config.services.clone());
+        let journal = database.journal();
+        let Parts { executor, sessions, operators } = Executor::build(Setup {
+            registry,
+            runner: Arc::new(ThreadRunner::new(config.limits.threads)),
+            broker: Arc::new(HostBroker::new(Arc::clone(&environment), device, journal.clone())),
+            sink: Arc::clone(&log) as Arc<dyn Sink>,
+            approvals: Arc::new(database.approvals()),
+            turns: Arc::new(database.turns()),
+            opt_ins: Arc::clone(&opt_ins) as _,
+            environment: Arc::clone(&environment),
+            key,
+            limits: config.limits.for_executor(),
+        });
+        let operators = Operators { mint: operators, credential, executor: executor.clone() };
+        Ok(Self { executor, sessions, operators, opt_ins, journal, environment, config, opened, log, data_dir })
+    }
+
+    /// The executor: every request of anybody goes through it.
+    #[must_use]
+    pub const fn executor(&self) -> &Executor {
+        &self.executor
+    }
+
+    /// Opens sessions. Whoever calls it has authenticated the identity it passes.
+    #[must_use]
+    pub const fn sessions(&self) -> &SessionMint {
+        &self.sessions
+    }
+
+    /// A fresh session id.
+    #[must_use]
+    pub fn new_session_id(&self) -> SessionId {
+        let mut bytes = [0; 16];
+        self.environment.fill_random(&mut bytes);
+        SessionId::from_bytes(bytes)
+    }
+
+    /// Admits operators who prove the credential.
+    #[must_use]
+    pub const fn operators(&self) -> &Operators {
+        &self.operators
+    }
+
+    /// The switches of external families.
+    #[must_use]
+    pub fn opt_ins(&self) -> &FileOptIns {
+        &self.opt_ins
+    }
+
+    /// Turns a family of external capabilities on or off: recorded first, changed second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn set_opt_in(&self, operator: &Operator, family: &str, on: bool) -> Result<(), SettingError> {
+        let names = || self.executor.registry().iter().map(|held| held.entry().name());
+        let name = names().find(|name| name.family() == family).ok_or(SettingError::UnknownFamily)?;
+        let key = SettingKey::OptIn { family: name.into(), on };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.opt_ins.set(family, on)?)
+    }
+
+    /// The subjects' journals, for operators.
+    #[must_use]
+    pub const fn journal(&self) -> &SqliteJournal {
+        &self.journal
+    }
+
+    /// The wall clock and randomness the host uses.
+    #[must_use]
+    pub const fn environment(&self) -> &Arc<dyn Environment> {
+        &self.environment
+    }
+
+    /// The configuration that was read at start.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The data directory.
+    #[must_use]
+    pub const fn data_dir(&self) -> &DataDir {
+        &self.data_dir
+    }
+
+    /// The audit log's directory: for [`crate::audit_log::verify`], [`crate::audit_log::tail`] and
+    /// [`crate::audit_log::stats`].
+    #[must_use]
+    pub fn audit_dir(&self) -> PathBuf {
+        self.data_dir.audit()
+    }
+
+    /// What the audit log held when the host opened it.
+    #[must_use]
+    pub const fn opened(&self) -> Opened {
+        self.opened
+    }
+
+    /// Whether the audit log failed: everything is refused until the host starts anew.
+    #[must_use]
+    pub fn is_log_poisoned(&self) -> bool {
+        self.log.log.is_poisoned()
+    }
+}
+
+impl core::fmt::Debug for Host {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Host({})", self.data_dir.path().display())
+    }
+}
+
+/// Who operators are called in the log: there is one credential.
+const OPERATOR: &str = "operator";
+
+/// Checks the operator credential, and admits whoever proves it. Setting and changing it, and opening a session, are
+/// recorded.
+pub struct Operators {
+    mint: OperatorMint,
+    credential: Credential,
+    executor: Executor,
+}
+
+impl Operators {
+    /// The credential itself, for questions that admit nobody.
+    #[must_use]
+    pub const fn credential(&self) -> &Credential {
+        &self.credential
+    }
+
+    fn admit(&self) -> Operator {
+        self.mint.admit(OPERATOR.parse().unwrap_or_else(|_| Subject::local()))
+    }
+
+    /// Sets the first password.
+    ///
+    /// # Errors
+    /// [`SettingError`]; see [`Credential::setup`].
+    pub async fn setup(&self, password: &str) -> Result<Operator, SettingError> {
+        self.credential.setup(password)?;
+        self.recorded(SettingKey::OperatorCredential).await
+    }
+
+    /// Replaces the password and ends every session.
+    ///
+    /// # Errors
+    /// [`SettingError`]; see [`Credential::change`].
+    pub async fn change(&self, old: &str, new: &str) -> Result<Operator, SettingError> {
+        self.credential.change(old, new)?;
+        self.recorded(SettingKey::OperatorCredential).await
+    }
+
+    /// Opens an operator session.
+    ///
+    /// # Errors
+    /// [`SettingError`]; see [`Credential::login`]. A session that could not be recorded is closed again.
+    pub async fn login(
+        &self,
+        password: &str,
+        terminal: Option<TerminalBinding>,
+    ) -> Result<(Operator, OperatorToken), SettingError> {
+        let token = self.credential.login(password, terminal)?;
+        match self.recorded(SettingKey::OperatorSession).await {
+            Ok(operator) => Ok((operator, token)),
+            Err(error) => {
+                self.credential.logout(&token)?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn recorded(&self, key: SettingKey) -> Result<Operator, SettingError> {
+        let operator = self.admit();
+        self.executor.record_setting(&operator, key).await.map_err(|SinkFault| SettingError::Log)?;
+        Ok(operator)
+    }
+
+    /// Admits by password, for one act.
+    ///
+    /// # Errors
+    /// [`OperatorError`]; see [`Credential::verify`].
+    pub fn by_password(&self, password: &str) -> Result<Operator, OperatorError> {
+        self.credential.verify(password).map(|()| self.admit())
+    }
+
+    /// Admits by the token of a live session.
+    ///
+    /// # Errors
+    /// [`OperatorError`]; see [`Credential::check`].
+    pub fn by_token(&self, token: &OperatorToken) -> Result<Operator, OperatorError> {
+        self.credential.check(token).map(|()| self.admit())
+    }
+
+    /// Admits whoever sits at a terminal where a session is alive.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoSession`] when none is.
+    pub fn by_terminal(&self, terminal: &TerminalBinding) -> Result<Operator, OperatorError> {
+        if self.credential.live_session(terminal)? { Ok(self.admit()) } else { Err(OperatorError::NoSession) }
+    }
+}
+
+impl core::fmt::Debug for Operators {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Operators")
+    }
+}
+
+#[cfg(test)]
+mod tests;

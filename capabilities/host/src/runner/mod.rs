@@ -1,0 +1,5 @@
+//! Where bodies run.
+
+mod thread;
+
+pub use thread::{MAX_THREADS, ThreadRunner};

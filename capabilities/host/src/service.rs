@@ -1,0 +1,200 @@
+//! What a host does with each request.
+
+mod approvals;
+mod doctor;
+mod listing;
+mod settings;
+
+use core::num::NonZeroU32;
+
+use capability_core::Session;
+use capability_core::approval::Operator;
+use capability_core::executor::{Outcome, Proposal};
+use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use rustix::process::Pid;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::audit_log;
+use crate::host::Host;
+use crate::operator::{OperatorToken, TerminalBinding};
+use crate::protocol::{Caller, Fault, Proof, Reply, Request};
+
+/// A host that answers requests.
+pub struct Service {
+    host: Host,
+    /// The session of everybody at this machine's command lines: turns that are named count within it.
+    local: SessionId,
+}
+
+impl Service {
+    /// Around an open host.
+    #[must_use]
+    pub fn new(host: Host) -> Self {
+        // A name for the pair of installation and command line, the same in every process that owns the directory.
+        let local = SessionId::from_bytes(*b"command line    ");
+        Self { host, local }
+    }
+
+    /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.
+    pub async fn handle(&self, request: &Request, peer: Option<Pid>) -> Reply {
+        match self.perform(request, peer).await {
+            Ok(reply) => reply,
+            Err(fault) => Reply::Fault(fault),
+        }
+    }
+
+    async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
+        match request {
+            Request::List => document(&self.list()),
+            Request::Describe { name, version } => document(&self.describe(name, *version)?),
+            Request::Invoke { name, version, arguments, claims, caller } => {
+                let session = self.session(caller, peer)?;
+                let version = self.version(name, *version)?;
+                let proposal = Proposal::new(name, version.get(), arguments.as_bytes()).with_claims(claims.clone());
+                outcome(&self.host.executor().invoke(&session, proposal).await)
+            }
+            Request::Resume { id, caller } => {
+                let session = self.session(caller, peer)?;
+                outcome(&self.host.executor().resume(&session, *id).await)
+            }
+            Request::ApprovalList(proof) => document(&self.waiting(&self.operator(proof, peer)?).await?),
+            Request::ApprovalShow(proof, id) => document(&self.show(&self.operator(proof, peer)?, *id).await?),
+            Request::Approve(proof, id) => document(&self.approve(&self.operator(proof, peer)?, *id).await?),
+            Request::Deny(proof, id, note) => document(&self.deny(&self.operator(proof, peer)?, *id, note).await?),
+            Request::OptInShow => document(&self.switches()),
+            Request::OptInSet { proof, family, on } => {
+                document(&self.set_switch(&self.operator(proof, peer)?, family, *on).await?)
+            }
+            Request::OperatorState => document(&self.operator_state(peer)?),
+            Request::OperatorSetup { password, old } => document(&self.set_password(password, old.as_ref()).await?),
+            Request::OperatorLogin { password, bind_terminal } => {
+                document(&self.login(password, bind_terminal.then(|| terminal(peer))).await?)
+            }
+            Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
+            Request::AuditTail { count } => document(&self.tail(*count)?),
+            Request::AuditVerify => document(&self.verify()?),
+            Request::AuditStats => {
+                document(&audit_log::stats(&self.host.audit_dir()).map_err(|error| Fault::told(6, &error))?)
+            }
+            Request::Doctor => document(&self.doctor().await),
+        }
+    }
+
+    /// Who asks. The local subject unless an operator vouches for another one, and never less strict than asked.
+    fn session(&self, caller: &Caller, peer: Option<Pid>) -> Result<Session, Fault> {
+        let (subject, declarations) = match &caller.subject {
+            None => (Subject::local(), Declarations::everything()),
+            Some(subject) => {
+                let Some(proof) = &caller.proof else {
+                    return Err(Fault::refused(
+                        "speaking for another subject needs the operator credential",
+                        "leave `--subject` out, or pass `--operator-token-file FILE`",
+                    ));
+                };
+                self.operator(proof, peer)?;
+                (subject.clone(), self.manifest(subject)?)
+            }
+        };
+        // A turn of its own, unless several calls share one: numbers that people give stay below those that we draw.
+        let turn = match caller.turn {
+            Some(turn) if turn >> 62 == 0 => TurnId(turn),
+            Some(_) => return Err(Fault::usage("that turn number is too large", "number turns from 1")),
+            None => {
+                let mut drawn = [0; 8];
+                self.host.environment().fill_random(&mut drawn);
+                TurnId(u64::from_be_bytes(drawn) | 1 << 62)
+            }
+        };
+        let mode = caller.mode.unwrap_or(Mode::Live);
+        let identity = SessionIdentity { id: self.local, subject, mode, origin: Origin::Terminal, turn };
+        Ok(self.host.sessions().open(identity, declarations))
+    }
+
+    /// What a subject's manifest in the configuration declares. Without one it declares nothing at all.
+    fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
+        if *subject == Subject::local() {
+            return Ok(Declarations::everything());
+        }
+        match self.host.config().subjects.get(subject) {
+            Some(manifest) => Ok(Declarations::only(manifest.capabilities.clone())),
+            None => Err(Fault::refused(
+                format!("subject `{subject}` has no manifest"),
+                format!("write `[subjects.\"{subject}\"]` with `capabilities = [..]` into `config.toml`"),
+            )),
+        }
+    }
+
+    fn operator(&self, proof: &Proof, peer: Option<Pid>) -> Result<Operator, Fault> {
+        let operators = self.host.operators();
+        let admitted = match proof {
+            Proof::Password(password) => operators.by_password(password.reveal()),
+            Proof::Token(text) => match OperatorToken::from_hex(text.reveal()) {
+                Some(token) => operators.by_token(&token),
+                None => {
+                    return Err(Fault::refused(
+                        "the operator token is not one",
+                        "write a new one with `capability operator login --token-file FILE`",
+                    ));
+                }
+            },
+            Proof::Terminal => match terminal(peer) {
+                Some(terminal) => operators.by_terminal(&terminal),
+                None => {
+                    return Err(Fault::refused(
+                        "there is no terminal, hence no operator session on it",
+                        "pass `--operator-token-file FILE`",
+                    ));
+                }
+            },
+        };
+        admitted.map_err(|error| Fault::told(4, &error))
+    }
+
+    /// The version that a person means: the one given, or the newest. What does not exist is the executor's to refuse.
+    fn version(&self, name: &str, version: Option<NonZeroU32>) -> Result<NonZeroU32, Fault> {
+        Ok(version.or_else(|| self.host.executor().registry().newest(name)).unwrap_or(NonZeroU32::MIN))
+    }
+
+    fn tail(&self, count: usize) -> Result<Vec<Value>, Fault> {
+        let lines =
+            audit_log::tail(&self.host.audit_dir(), count.min(10_000)).map_err(|error| Fault::told(6, &error))?;
+        Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    }
+
+    fn verify(&self) -> Result<Value, Fault> {
+        let report = audit_log::verify(&self.host.audit_dir()).map_err(|error| Fault::told(6, &error))?;
+        let state = match &report.finding {
+            audit_log::Finding::Clean => "clean",
+            audit_log::Finding::Torn { .. } => "torn",
+            audit_log::Finding::Tampered { .. } => "tampered",
+        };
+        Ok(serde_json::json!({
+            "state": state,
+            "exit": report.exit_code(),
+            "records": report.records,
+            "last": report.last,
+            "message": report.to_string(),
+        }))
+    }
+}
+
+/// The terminal of whoever asks.
+fn terminal(peer: Option<Pid>) -> Option<TerminalBinding> {
+    match peer {
+        Some(peer) => TerminalBinding::of(peer.as_raw_nonzero().get()),
+        None => TerminalBinding::of_this_process(),
+    }
+}
+
+fn document<T: Serialize>(document: &T) -> Result<Reply, Fault> {
+    serde_json::to_value(document).map(Reply::Document).map_err(|_| unsaid())
+}
+
+fn outcome(outcome: &Outcome) -> Result<Reply, Fault> {
+    serde_json::to_value(outcome).map(Reply::Outcome).map_err(|_| unsaid())
+}
+
+fn unsaid() -> Fault {
+    Fault::broken("the answer cannot be written as JSON", "report it to the capability's author")
+}

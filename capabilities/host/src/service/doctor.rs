@@ -1,0 +1,157 @@
+//! The self-check.
+
+use capability_core::Registry;
+use capability_core::contract::Contract;
+use capability_core::policy::OptIn;
+use capability_core::store::OptIns;
+
+use super::Service;
+use crate::audit_log;
+use crate::protocol::{Probe, ProbeState};
+
+impl Service {
+    pub(super) async fn doctor(&self) -> Vec<Probe> {
+        vec![
+            self.directory(),
+            self.registry(),
+            self.contracts(),
+            self.stores().await,
+            self.log(),
+            self.credential(),
+            self.families(),
+            self.bindings(),
+            self.isolation(),
+        ]
+    }
+
+    fn directory(&self) -> Probe {
+        // Opening it refused anything but a directory of this user that nobody else can enter.
+        ok(
+            "data directory",
+            format!("`{}`, closed to everybody else, owned by this host", self.host.data_dir().path().display()),
+        )
+    }
+
+    fn registry(&self) -> Probe {
+        let count = self.host.executor().registry().iter().len();
+        if count == 0 {
+            return weak("registry", "no capability is linked", "write one with `#[capability]`, or enable `builtins`");
+        }
+        ok("registry", format!("{count} capabilities, from listed packages only"))
+    }
+
+    fn contracts(&self) -> Probe {
+        let registry = self.host.executor().registry();
+        let mut unlisted = 0;
+        for held in registry.iter() {
+            let entry = held.entry();
+            let schemas = match held.schemas() {
+                Ok(schemas) => schemas,
+                Err(fault) => {
+                    return failed("contracts", format!("`{entry}`: {fault}"), "its author puts the schema right");
+                }
+            };
+            match Registry::contract_list(entry.package()).map(capability_core::contract::PackageLock::parse) {
+                None => unlisted += 1,
+                Some(Err(error)) => return failed("contracts", error.to_string(), "run `capability contract update`"),
+                Some(Ok(lock)) => {
+                    if let Some(drift) = lock.schema_drift(&Contract::of(entry, schemas)).first() {
+                        return failed("contracts", drift.to_string(), "run `capability contract check`");
+                    }
+                }
+            }
+        }
+        if unlisted > 0 {
+            return weak(
+                "contracts",
+                format!("{unlisted} capabilities have no checked-in contract"),
+                "run `capability contract update` and `contracts!` the list",
+            );
+        }
+        ok("contracts", "every schema is as checked in".into())
+    }
+
+    async fn stores(&self) -> Probe {
+        match self.host.executor().expire_due().await {
+            Ok(_) => ok("stores", "approvals, turns and journal answer".into()),
+            Err(error) => failed("stores", error.to_string(), "free some disk space and start the host again"),
+        }
+    }
+
+    fn log(&self) -> Probe {
+        if self.host.is_log_poisoned() {
+            return failed(
+                "audit log",
+                "a write failed; nothing runs until the host starts anew",
+                "free some disk space and start the host again",
+            );
+        }
+        match audit_log::verify(&self.host.audit_dir()) {
+            Ok(report) if report.exit_code() == 0 => ok("audit log", report.to_string()),
+            Ok(report) => failed("audit log", report.to_string(), "keep the file and find out who wrote to it"),
+            Err(error) => failed("audit log", error.to_string(), "see the message"),
+        }
+    }
+
+    fn credential(&self) -> Probe {
+        match self.host.operators().credential().is_set_up() {
+            Ok(true) => ok("operator credential", "a password is set".into()),
+            Ok(false) => weak(
+                "operator credential",
+                "no password is set, so nobody can approve",
+                "run `capability operator setup`",
+            ),
+            Err(error) => failed("operator credential", error.to_string(), "see the message"),
+        }
+    }
+
+    fn families(&self) -> Probe {
+        let switches = self.switches();
+        let damaged = switches.iter().find(|switch| self.host.opt_ins().state(&switch.family) == OptIn::Damaged);
+        if let Some(switch) = damaged {
+            return failed(
+                "external families",
+                format!("the switch of `{}` cannot be read, so it counts as off", switch.family),
+                format!("run `capability optin set {} off`", switch.family),
+            );
+        }
+        let on = switches.iter().filter(|switch| switch.state == "on").count();
+        ok("external families", format!("{on} of {} on", switches.len()))
+    }
+
+    fn bindings(&self) -> Probe {
+        let executor = self.host.executor();
+        let entries = executor.registry().iter().map(|held| held.entry());
+        let unbound: Vec<_> =
+            entries.filter(|entry| !executor.is_bound(entry)).map(|entry| format!("`{entry}`")).collect();
+        if unbound.is_empty() {
+            ok("bindings", "every capability has what it needs".into())
+        } else {
+            weak(
+                "bindings",
+                format!("nothing is bound to {}", unbound.join(", ")),
+                "see what each needs with `capability describe`",
+            )
+        }
+    }
+
+    fn isolation(&self) -> Probe {
+        weak(
+            "isolation",
+            "bodies run on threads of this process: isolation none, deadline cooperative",
+            "link only capabilities whose source was reviewed",
+        )
+    }
+}
+
+fn ok(name: &str, found: String) -> Probe {
+    Probe { name: name.into(), state: ProbeState::Ok, found, help: None }
+}
+
+fn weak(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
+    Probe { name: name.into(), state: ProbeState::Weak, found: found.into(), help: Some(help.into()) }
+}
+
+fn failed(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
+    Probe { name: name.into(), state: ProbeState::Failed, found: found.into(), help: Some(help.into()) }
+}

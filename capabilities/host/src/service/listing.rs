@@ -1,0 +1,85 @@
+//! `list` and `describe`.
+
+use core::num::NonZeroU32;
+
+use capability_core::contract::Network;
+use capability_core::executor::{Deadline, Isolation};
+use capability_core::policy::OptIn;
+use capability_core::registry::Registered;
+use capability_core::store::OptIns;
+use serde_json::Value;
+
+use super::Service;
+use crate::protocol::{Description, Fault, Row};
+
+impl Service {
+    pub(super) fn list(&self) -> Vec<Row> {
+        self.host.executor().registry().iter().map(|held| self.row(held)).collect()
+    }
+
+    pub(super) fn describe(&self, name: &str, version: Option<NonZeroU32>) -> Result<Description, Fault> {
+        let registry = self.host.executor().registry();
+        let version = version.or_else(|| registry.newest(name));
+        let Some(held) = version.and_then(|version| registry.resolve(name, version.get())) else {
+            return Err(Fault::refused(
+                format!("no capability is called `{name}` in that version"),
+                "see what exists with `capability list`",
+            ));
+        };
+        let entry = held.entry();
+        let schema = |side: fn(&capability_core::contract::Schemas) -> &Value| match held.schemas() {
+            Ok(schemas) => side(schemas).clone(),
+            Err(fault) => Value::String(fault.to_string()),
+        };
+        Ok(Description {
+            row: self.row(held),
+            title: entry.title().map(str::to_owned),
+            description: entry.description().to_owned(),
+            risk: entry.risk().as_str().to_owned(),
+            default: entry.default_effect().as_str().to_owned(),
+            timeout_ms: u64::try_from(entry.bounds().timeout().as_millis()).unwrap_or(u64::MAX),
+            max_result: entry.bounds().max_result(),
+            per_turn: entry.bounds().per_turn(),
+            target: entry.target().kind.as_str().to_owned(),
+            target_argument: entry.target().argument.map(str::to_owned),
+            handles: entry.handles().iter().map(ToString::to_string).collect(),
+            package: entry.package().to_owned(),
+            location: entry.location().to_string(),
+            arguments: schema(|schemas| schemas.arguments()),
+            result: schema(|schemas| schemas.result()),
+        })
+    }
+
+    fn row(&self, held: &Registered) -> Row {
+        let entry = held.entry();
+        let executor = self.host.executor();
+        let off =
+            entry.class().network == Network::External && self.host.opt_ins().state(entry.name().family()) != OptIn::On;
+        let status = match (entry.is_locked(), executor.is_bound(entry), off) {
+            (true, _, _) => "locked",
+            (false, false, _) => "unbound",
+            (false, true, true) => "off",
+            (false, true, false) => "ready",
+        };
+        let guarantees = executor.guarantees(entry);
+        let isolation = match guarantees.isolation {
+            Isolation::None => "none",
+            Isolation::Process => "process",
+        };
+        let deadline = match guarantees.deadline {
+            Deadline::Cooperative => "cooperative",
+            Deadline::Enforced => "enforced",
+        };
+        Row {
+            name: entry.name().as_str().to_owned(),
+            version: entry.version(),
+            side_effect: entry.class().side_effect.as_str().to_owned(),
+            network: entry.class().network.as_str().to_owned(),
+            confirmation: entry.confirmation().as_str().to_owned(),
+            status: status.to_owned(),
+            isolation: isolation.to_owned(),
+            deadline: deadline.to_owned(),
+            summary: entry.description().lines().next().unwrap_or_default().to_owned(),
+        }
+    }
+}

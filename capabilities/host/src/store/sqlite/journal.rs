@@ -1,0 +1,95 @@
+//! The subjects' journals.
+
+use capability_core::BoxFuture;
+use capability_core::Timestamp;
+use capability_core::handle::{BrokerFault, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
+use capability_core::session::{SessionIdentity, Subject};
+use capability_core::store::StoreFault;
+use rusqlite::params;
+
+use super::Database;
+use super::connection::Erased;
+
+/// One entry: untrusted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalEntry {
+    /// Its number, over all subjects.
+    pub seq: i64,
+    /// When it was appended.
+    pub at: Timestamp,
+    /// What its subject wrote. Show it as text, never as markup, and never take an instruction from it.
+    pub text: String,
+}
+
+/// Journals on disk: a named content store, append-only, erased per subject.
+#[derive(Debug, Clone)]
+pub struct SqliteJournal(Database);
+
+impl SqliteJournal {
+    pub(super) const fn new(database: Database) -> Self {
+        Self(database)
+    }
+
+    /// Appends to the journal of the identity's subject, under both caps, in one statement.
+    ///
+    /// # Errors
+    /// [`BrokerFault::CapExceeded`] above a cap, [`BrokerFault::Unavailable`] when the store does not answer.
+    pub fn append(
+        &self,
+        identity: &SessionIdentity,
+        at: Timestamp,
+        text: String,
+    ) -> BoxFuture<'static, Result<(), BrokerFault>> {
+        let (subject, session) = (identity.subject.clone(), identity.id.to_string());
+        let turn = identity.turn.0.cast_signed();
+        let appended = self.0.0.transact(move |transaction| {
+            let most = i64::try_from(MAX_ENTRY_BYTES).unwrap_or(i64::MAX);
+            let rows = transaction.execute(
+                "INSERT INTO journal (subject, session, turn, at, text)
+                 SELECT ?1, ?2, ?3, ?4, ?5
+                 WHERE octet_length(?5) <= ?6
+                   AND (SELECT count(*) FROM journal WHERE session = ?2 AND turn = ?3 AND subject = ?1) < ?7",
+                params![subject.as_str(), session, turn, at.as_micros(), text, most, MAX_ENTRIES_PER_TURN],
+            )?;
+            Ok((rows == 1, Erased::Nothing))
+        });
+        Box::pin(async move {
+            match appended.await {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(BrokerFault::CapExceeded),
+                Err(StoreFault) => Err(BrokerFault::Unavailable),
+            }
+        })
+    }
+
+    /// A subject's newest entries, oldest of them first.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn newest(&self, subject: &Subject, most: u32) -> BoxFuture<'static, Result<Vec<JournalEntry>, StoreFault>> {
+        let subject = subject.clone();
+        self.0.0.transact(move |transaction| {
+            let sql = "SELECT seq, at, text FROM journal WHERE subject = ?1 ORDER BY seq DESC LIMIT ?2";
+            let mut statement = transaction.prepare(sql)?;
+            let entry = |row: &rusqlite::Row<'_>| {
+                Ok(JournalEntry { seq: row.get(0)?, at: Timestamp::from_micros(row.get(1)?), text: row.get(2)? })
+            };
+            let mut entries =
+                statement.query_map(params![subject.as_str(), most], entry)?.collect::<Result<Vec<_>, _>>()?;
+            entries.reverse();
+            Ok((entries, Erased::Nothing))
+        })
+    }
+
+    /// Erases a subject's whole journal, and says how many entries it had.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn erase(&self, subject: &Subject) -> BoxFuture<'static, Result<usize, StoreFault>> {
+        let subject = subject.clone();
+        self.0.0.transact(move |transaction| {
+            let rows = transaction.execute("DELETE FROM journal WHERE subject = ?1", [subject.as_str()])?;
+            Ok((rows, if rows > 0 { Erased::Content } else { Erased::Nothing }))
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! Approvals, turn counters and journals in one SQLite database.
+//!
+//! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
+//! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
+//! atomic step of one sequence.
+
+mod approvals;
+mod connection;
+mod journal;
+mod schema;
+mod turns;
+
+pub use approvals::SqliteApprovals;
+pub use journal::{JournalEntry, SqliteJournal};
+pub use schema::DatabaseError;
+pub use turns::SqliteTurns;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use connection::ConnectionThread;
+
+/// The host's database. Cheap to clone; its thread ends with the last clone and the last store made from it.
+#[derive(Debug, Clone)]
+pub struct Database(Arc<ConnectionThread>);
+
+impl Database {
+    /// Opens the database file, makes it when it is not there, and brings its schema up to date.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when it is corrupt, made by a newer version, or not the host's alone. Nothing runs then.
+    pub fn open(path: &Path) -> Result<Self, DatabaseError> {
+        let connection = schema::open(path)?;
+        let thread =
+            ConnectionThread::start(connection).map_err(|error| DatabaseError::Io { path: path.to_owned(), error })?;
+        Ok(Self(Arc::new(thread)))
+    }
+
+    /// The approval store.
+    #[must_use]
+    pub fn approvals(&self) -> SqliteApprovals {
+        SqliteApprovals::new(self.clone())
+    }
+
+    /// The turn counters.
+    #[must_use]
+    pub fn turns(&self) -> SqliteTurns {
+        SqliteTurns::new(self.clone())
+    }
+
+    /// The journals.
+    #[must_use]
+    pub fn journal(&self) -> SqliteJournal {
+        SqliteJournal::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,8 @@
+//! Only what is locked has no body.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+async fn search(query: String) -> String;
+
+fn main() {}

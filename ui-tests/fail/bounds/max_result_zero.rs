@@ -1,0 +1,10 @@
+//! A result is given some room.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds(max_result = "0 KiB"))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

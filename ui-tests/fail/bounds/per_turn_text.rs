@@ -1,0 +1,10 @@
+//! How often is a number.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds(per_turn = "once"))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A bound is a literal.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds(timeout = LIMIT))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A duration is whole.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds(timeout = "1.5s"))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

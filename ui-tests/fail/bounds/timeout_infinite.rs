@@ -1,0 +1,10 @@
+//! Every capability is bounded.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds(timeout = "infinite"))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A duration is text.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds(timeout = 10))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

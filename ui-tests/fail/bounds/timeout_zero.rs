@@ -1,0 +1,10 @@
+//! What may never run is `locked`.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds(timeout = "0s"))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A confirmation as an attribute below `#[capability]`.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+#[requires_approval(false)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A confirmation without a value is still one.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, confirm)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Case does not hide a confirmation.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, autoApprove = true)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Quotes do not hide a confirmation.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, "confirmation" = "none")]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

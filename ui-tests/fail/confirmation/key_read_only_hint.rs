@@ -1,0 +1,10 @@
+//! `read_only_hint` is a way to write a confirmation down.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, read_only_hint = true)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A hyphen does not hide a confirmation.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, auto-approve = true)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! However deep.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, policy(approvals(confirmation = none)))]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A capability is a function, and an enum is none.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+pub enum Search {
+    Query,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! A capability is a function, and a module is none.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+pub mod search {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `#[args]` stands on a parameter.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, args)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A key is written once.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, version = 2)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The network is the value of a key.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A flag has no value.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, resident = true)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `bounds` is a list.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, bounds = "10s")]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A misspelt key gets a suggestion.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, tittle = "Search")]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A key that resembles none is answered with all of them.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, colour = blue)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

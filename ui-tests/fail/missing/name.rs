@@ -1,0 +1,10 @@
+//! `name` is always written.
+
+use capability_core::capability;
+
+#[capability(version = 1, side_effect = read_only, network = external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

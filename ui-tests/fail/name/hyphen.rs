@@ -1,0 +1,10 @@
+//! A name has no hyphen.
+
+use capability_core::capability;
+
+#[capability(name = "web.search-all", version = 1, side_effect = read_only, network = external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! An underscore stands between two words.
+
+use capability_core::capability;
+
+#[capability(name = "web.search_", version = 1, side_effect = read_only, network = external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

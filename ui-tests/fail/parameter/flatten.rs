@@ -1,0 +1,18 @@
+//! The argument object is closed.
+
+use capability_core::capability;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    pub text: String,
+}
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+async fn search(#[serde(flatten)] query: Query) -> String {
+    query.text
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A handle has no schema.
+
+use capability_core::capability;
+use capability_core::handle::Context;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+async fn search(#[schemars(length(max = 3))] context: &Context) {
+    let _ = context;
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Arguments are owned.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+async fn search(query: &str) -> String {
+    query.to_owned()
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! One function is one capability.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+async fn search<const N: usize>(query: [u8; N]) -> usize {
+    query.len()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! An argument has a name.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+async fn search(_: String) {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The word of another system is understood and replaced.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, target = file(url))]
+async fn fetch(url: String) -> String {
+    url
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! One argument names the target.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, target = url(url, url))]
+async fn fetch(url: String) -> String {
+    url
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A target names one of the arguments.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, target = url(address))]
+async fn fetch(url: String) -> String {
+    url
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The kinds of a target are few.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, target = website(url))]
+async fn fetch(url: String) -> String {
+    url
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A check refuses in words.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, check = check_search)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn check_search(query: &str) -> bool {
+    query.is_empty()
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! Every argument that does not fit is underlined.
+
+use capability_core::capability;
+
+pub struct Query;
+
+pub struct Limit;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
+async fn search(limit: Limit, query: Query) {
+    let _ = (limit, query);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Nor by another word.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, default = automatic)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

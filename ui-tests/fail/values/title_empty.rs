@@ -1,0 +1,10 @@
+//! A title is not empty.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1, side_effect = read_only, network = external, title = "")]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A version is a number.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = true, side_effect = read_only, network = external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

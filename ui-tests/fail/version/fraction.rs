@@ -1,0 +1,10 @@
+//! A version is whole.
+
+use capability_core::capability;
+
+#[capability(name = "web.search", version = 1.0, side_effect = read_only, network = external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}
