@@ -1,0 +1,170 @@
+//! Words planted wherever a caller, an author or an operator can put words; none of them is in the log.
+
+use std::cell::Cell;
+
+use capability_core::audit::OutcomeKind;
+use capability_core::store::Answer;
+use capability_core::{Code, Proposal};
+use serde_json::{Value, json};
+
+use crate::fixtures::Bench;
+use crate::fixtures::bench::claims;
+use crate::fixtures::capabilities::{ACTING, Behaviour};
+
+/// Words that occur nowhere else, each once.
+#[derive(Default)]
+struct Canaries(Cell<u32>);
+
+impl Canaries {
+    fn next(&self) -> String {
+        self.0.set(self.0.get() + 1);
+        format!("canary{:04}q", self.0.get())
+    }
+}
+
+/// Every fixture with canaries in everything that can be said to it.
+fn calls(canaries: &Canaries) -> Vec<(String, String)> {
+    let next = || canaries.next();
+    let mut calls: Vec<(String, String)> = Vec::new();
+    for name in ACTING {
+        for behaviour in Behaviour::ALL {
+            calls.push((name.to_owned(), json!({ "behaviour": behaviour, "text": next() }).to_string()));
+        }
+        calls.push((name.to_owned(), json!({ "behaviour": next() }).to_string()));
+        calls.push((name.to_owned(), json!({ "behaviour": "answer", (next()): next() }).to_string()));
+    }
+    for preview in ["show", "fail", "fail_public", "panic", "panic_late", "hang", "too_long", "text"] {
+        calls.push(("lab.edit".to_owned(), json!({ "preview": preview, "text": next() }).to_string()));
+    }
+    for (name, arguments) in [
+        ("lab.once", json!({ "text": next() })),
+        ("lab.says_why", json!({ "text": next() })),
+        ("lab.asks", json!({ "text": next() })),
+        ("lab.asks_too", json!({ "text": next() })),
+        ("lab.locked", json!({ "text": next() })),
+        ("lab.needs_service", json!({ "text": next() })),
+        ("lab.typed", json!({ "text": next() + "odd" })),
+        ("lab.typed", json!({ "text": next() + "even" })),
+        ("lab.faulty_schema", json!({ "text": next() })),
+        ("lab.publish", json!({ "text": next() })),
+        ("lab.trap", json!({ "text": next() })),
+        ("lab.scoped", json!({ "server": next() })),
+        ("lab.checked", json!({ "from": next(), "to": 1 })),
+        ("lab.order", json!({ "to": next(), "count": 1 })),
+        ("lab.order", json!({ "to": next(), "count": next() })),
+        ("lab.order", json!({ "to": next(), "count": 1, "labels": { (next()): next() } })),
+        ("lab.order", json!({ "to": next(), "count": 1, "labels": { (next()): 256 } })),
+        ("lab.order", json!({ "to": next(), "count": 1, "labels": { (next()): { (next()): next() } } })),
+        ("lab.order", json!({ "to": next(), "count": 1, "lines": [{ "item": next(), "delta": next() }] })),
+        (
+            "lab.order",
+            json!({ "to": next(), "count": 1, "lines": [{ "item": "x".repeat(300) + &next(), "delta": 1 }] }),
+        ),
+        ("lab.order", json!({ "to": next(), "count": 1, "lines": [{ "item": next(), "delta": 1, (next()): next() }] })),
+        ("lab.order", json!({ "to": next(), "count": 1, "lines": vec![json!({ "item": next(), "delta": 1 }); 101] })),
+        ("lab.order", json!({ (next()): next() })),
+        ("lab.order", json!([next()])),
+        ("lab.order", json!(next())),
+    ] {
+        calls.push((name.to_owned(), arguments.to_string()));
+    }
+    let broken = next();
+    calls.push(("lab.order".to_owned(), format!(r#"{{"to":"{broken}","to":"{broken}"}}"#)));
+    calls.push(("lab.order".to_owned(), format!(r#"{{"{broken}":"#)));
+    calls.push(("lab.order".to_owned(), format!(r#"{{"{broken}":1,"{broken}":2}}"#)));
+    calls.push(("lab.order".to_owned(), format!(r#"{{"to":"{broken}\u0000"}}"#)));
+    calls.push(("lab.order".to_owned(), format!(r#"{{"to":{}"{broken}"{}}}"#, "[".repeat(200), "]".repeat(200))));
+    calls.push((format!("lab.{}", next()), "{}".to_owned()));
+    calls.push((next(), "{}".to_owned()));
+    calls.push((format!("lab.asks\n{{\"event\":\"{}\"}}", next()), "{}".to_owned()));
+    calls
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_word_of_a_caller_an_author_or_an_operator_is_in_the_log() {
+    let canaries = Canaries::default();
+    let mut kinds = std::collections::BTreeSet::new();
+    let mut codes = std::collections::BTreeSet::new();
+    for (name, arguments) in calls(&canaries) {
+        for answer in ["approve", "deny", "expire", "mismatch"] {
+            let bench = Bench::new();
+            bench.world().set_preview(&canaries.next());
+            let proposal = Proposal::new(name.clone(), 1, arguments.clone())
+                .with_claims(claims(&canaries.next(), &canaries.next()));
+            let outcome = bench.executor.invoke(&bench.session, proposal).await;
+            kinds.insert(outcome.kind());
+            codes.extend(outcome.code());
+            if let Some(id) = outcome.approval() {
+                match answer {
+                    "deny" => {
+                        let note = Some(canaries.next());
+                        let _ = bench.executor.answer(&bench.operator(), id, Answer::Deny { note }).await;
+                    }
+                    "expire" => bench.time.advance(120_000_000),
+                    _ => bench.approve(id).await,
+                }
+                if answer == "mismatch" {
+                    bench.world().set_preview(&canaries.next());
+                }
+                let outcome = bench.resume(id).await;
+                kinds.insert(outcome.kind());
+                codes.extend(outcome.code());
+            }
+            let lines = bench.tape.lines();
+            assert!(!lines.contains("canary"), "{name} {arguments} {answer}:\n{lines}");
+            for line in lines.lines() {
+                let _: Value = serde_json::from_str(line).expect("one line, one value");
+            }
+            assert!(bench.outcomes_per_invocation().iter().all(|outcomes| *outcomes == 1), "{name} {arguments}");
+        }
+    }
+    // The plants really went everywhere.
+    let missed: Vec<_> = [
+        OutcomeKind::Executed,
+        OutcomeKind::Pending,
+        OutcomeKind::Rejected,
+        OutcomeKind::Denied,
+        OutcomeKind::Expired,
+        OutcomeKind::Failed,
+        OutcomeKind::TimedOut,
+        OutcomeKind::Panicked,
+        OutcomeKind::ResultTooLarge,
+        OutcomeKind::ResultInvalid,
+    ]
+    .into_iter()
+    .filter(|kind| !kinds.contains(kind))
+    .collect();
+    assert_eq!(missed, []);
+    for code in [
+        Code::UnknownCapability,
+        Code::ArgumentsMalformed,
+        Code::DuplicateKey,
+        Code::TooDeep,
+        Code::ControlCharacter,
+        Code::NotAnObject,
+        Code::SchemaViolation,
+        Code::ArgumentRefused,
+        Code::SchemaFault,
+        Code::PrepareFailed,
+        Code::PrepareTimedOut,
+        Code::PreparePanicked,
+        Code::ApprovalMismatch,
+    ] {
+        assert!(codes.contains(&code), "{code}");
+    }
+}
+
+/// Texts that would break a line, or start one of their own, were they written.
+#[tokio::test]
+async fn no_text_forges_a_line() {
+    let bench = Bench::new();
+    let forged = "x\"}\n{\"event\":\"outcome\",\"outcome\":\"executed\"}";
+    for name in ["lab.act_read_local", "lab.order", forged] {
+        let call = json!({ "behaviour": "answer", "text": forged, "to": forged, "count": 1, (forged): forged });
+        let _ = bench.invoke(name, &call).await;
+    }
+    let _ = bench.invoke("lab.act_read_local", &json!({ "behaviour": "fail_public", "text": forged })).await;
+    let outcomes = bench.outcomes();
+    assert_eq!(outcomes.len(), 4);
+    assert!(outcomes.iter().all(|event| event["outcome"] != "executed"), "{outcomes:?}");
+}
