@@ -1,5 +1,9 @@
 //! Capabilities: typed functions that a machine may ask for, and the one executor that every request passes.
 
+// Unit tests use the macro as an author does, and it names this crate.
+#[cfg(test)]
+extern crate self as capability_core;
+
 #[path = "private.rs"]
 #[doc(hidden)]
 pub mod __private;

@@ -9,11 +9,15 @@ use std::sync::OnceLock;
 pub const HOUSEHOLD: &str = include_str!("../fixtures/author/main.rs");
 
 /// The workspace's own profile, without which nothing of what it built could be used again.
-const PROFILE: [&str; 4] = [
+const PROFILE: [&str; 8] = [
     "--config",
     "profile.dev.debug='line-tables-only'",
     "--config",
     "profile.dev.package.argon2.opt-level=3",
+    "--config",
+    "profile.dev.package.blake2.opt-level=3",
+    "--config",
+    "profile.dev.package.sha2.opt-level=3",
 ];
 
 fn workspace() -> &'static Path {
