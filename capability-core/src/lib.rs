@@ -123,6 +123,10 @@
 //! [`executor::Setup`]. A body that runs under [`executor::InlineRunner`] is not isolated, and its deadline binds only where
 //! it awaits; the runner says so ([`executor::Guarantees`]) and every record carries it.
 
+// Unit tests use the macro as an author does, and it names this crate.
+#[cfg(test)]
+extern crate self as capability_core;
+
 #[path = "private.rs"]
 #[doc(hidden)]
 pub mod __private;

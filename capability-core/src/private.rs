@@ -5,6 +5,9 @@
 mod demands;
 #[path = "private/returned.rs"]
 mod returned;
+#[cfg(test)]
+#[path = "private/tests.rs"]
+mod tests;
 
 pub use demands::{
     Answer, Argument, Checked, MakesPreview, Object, Scalar, Whole, argument, checked, handle, object, other_kind,

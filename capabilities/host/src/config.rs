@@ -133,7 +133,7 @@ impl Config {
             wrong(
                 line,
                 error.message().trim_end().replace('\n', "; "),
-                "keys are `services` and, under `[limits]`, `per_turn`, `approval_lifetime_s`, `threads`",
+                "keys are `services` and, under `[limits]`, `per_turn`, `approval_lifetime_s`, `threads`; `capabilities` under `[subjects.\"NAME\"]`",
             )
         })?;
         let ConfiguredLimits { per_turn, approval_lifetime_s, threads } = config.limits;

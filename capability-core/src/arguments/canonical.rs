@@ -112,7 +112,10 @@ fn put_digits(text: &mut Vec<u8>, mut natural: u64) {
 fn put_string(text: &mut Vec<u8>, string: &str) {
     text.push(b'"');
     let mut plain = string.as_bytes();
-    while let Some(at) = plain.iter().position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\')) {
+    let escapes = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    // Without an early exit this is done many bytes at a time, and most texts hold nothing to escape.
+    let any = plain.iter().fold(false, |any, byte| any | escapes(byte));
+    while let Some(at) = any.then(|| plain.iter().position(escapes)).flatten() {
         let (before, rest) = plain.split_at(at);
         text.extend_from_slice(before);
         let Some((byte, after)) = rest.split_first() else { break };

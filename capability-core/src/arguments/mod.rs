@@ -9,6 +9,7 @@ mod defaults;
 mod exact;
 mod fault;
 mod parse;
+mod reader;
 mod refusal;
 mod suggest;
 mod words;

@@ -1,5 +1,8 @@
 //! Stage four: a person's answer, when one is needed.
 
+use std::sync::Arc;
+
+use super::Executor;
 use super::invocation::{Confirmed, Course, Invocation, Permitted, ReadyToConfirm, Stopped, Valid};
 use super::outcome::Ended;
 use crate::approval::{ApprovalId, ApprovalStatus, DigestInput, Filed, InvocationDigest, PendingApproval};
@@ -64,7 +67,11 @@ async fn consume(course: Box<Course>, filed: &Filed, digest: InvocationDigest) -
         Ok(Moved::Yes) => Ok(course),
         Ok(Moved::Unknown) => Err(course.refuse(Code::ApprovalUnknown)),
         Ok(Moved::Mismatch) => Err(course.refuse(Code::ApprovalMismatch)),
-        Ok(Moved::Not(ApprovalStatus::Expired)) => Err(course.stop(Ended::Expired)),
+        Ok(Moved::Not(ApprovalStatus::Expired)) => {
+            // Its time ran out on the way here.
+            let _ = Executor(Arc::clone(executor)).expire_due().await;
+            Err(course.stop(Ended::Expired))
+        }
         Ok(Moved::Not(ApprovalStatus::Denied)) => Err(course.stop(Ended::Denied { note: None })),
         Ok(Moved::Not(ApprovalStatus::Pending)) => Err(course.stop(waiting(&filed.approval))),
         Ok(Moved::Not(ApprovalStatus::Approved | ApprovalStatus::Consumed)) => {

@@ -6,6 +6,7 @@ use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
 use crate::code::{Code, Stage};
+use crate::future::Soon;
 use crate::policy::Verdict;
 
 impl<S> Invocation<S> {
@@ -46,11 +47,13 @@ impl<S> Invocation<S> {
             None
         } else {
             let call = course.call(entry);
-            let preparing = course.executor.runner.prepare(entry, arguments.as_bytes(), &call);
-            let prepared = tokio::select! {
-                biased;
-                prepared = preparing.into_future() => Some(prepared),
-                () = course.session.ending().comes() => None,
+            let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
+                Soon::Ready(prepared) => Some(prepared),
+                Soon::Later(preparing) => tokio::select! {
+                    biased;
+                    prepared = preparing => Some(prepared),
+                    () = course.session.ending().comes() => None,
+                },
             };
             match prepared {
                 Some(Ok(prepared)) => Some((prepared, call)),

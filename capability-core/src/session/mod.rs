@@ -21,7 +21,9 @@ use tokio::sync::Notify;
 /// let session: capability_core::Session = serde_json::from_str("{}").unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Session {
+pub struct Session(Arc<Who>);
+
+struct Who {
     identity: Arc<SessionIdentity>,
     declarations: Arc<Declarations>,
     ending: Arc<Ending>,
@@ -55,7 +57,8 @@ impl SessionMint {
     /// Opens a session for an identity that the host has authenticated.
     #[must_use]
     pub fn open(&self, identity: SessionIdentity, declarations: Declarations) -> Session {
-        Session { identity: Arc::new(identity), declarations: Arc::new(declarations), ending: Arc::default() }
+        let (identity, declarations, ending) = (Arc::new(identity), Arc::new(declarations), Arc::default());
+        Session(Arc::new(Who { identity, declarations, ending }))
     }
 }
 
@@ -63,41 +66,39 @@ impl Session {
     /// Who it speaks for, in which mode and turn.
     #[must_use]
     pub fn identity(&self) -> &SessionIdentity {
-        &self.identity
+        &self.0.identity
     }
 
     /// What the subject's manifest declares.
     #[must_use]
     pub fn declarations(&self) -> &Declarations {
-        &self.declarations
+        &self.0.declarations
     }
 
     /// Ends the session: what runs is cancelled, what comes later is turned away, and both are audited.
     pub fn end(&self) {
-        self.ending.ended.store(true, Ordering::Release);
-        self.ending.waker.notify_waiters();
+        self.0.ending.ended.store(true, Ordering::Release);
+        self.0.ending.waker.notify_waiters();
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {
-        Arc::clone(&self.identity)
+        Arc::clone(&self.0.identity)
     }
 
     pub(crate) fn ending(&self) -> &Ending {
-        &self.ending
+        &self.0.ending
     }
 
     /// The same session under a stored identity: for running what was approved.
     pub(crate) fn under(&self, identity: SessionIdentity) -> Self {
-        Self {
-            identity: Arc::new(identity),
-            declarations: Arc::clone(&self.declarations),
-            ending: Arc::clone(&self.ending),
-        }
+        let Who { declarations, ending, .. } = self.0.as_ref();
+        let (declarations, ending) = (Arc::clone(declarations), Arc::clone(ending));
+        Self(Arc::new(Who { identity: Arc::new(identity), declarations, ending }))
     }
 }
 
 impl core::fmt::Debug for Session {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Session({:?})", self.identity)
+        write!(f, "Session({:?})", self.0.identity)
     }
 }

@@ -52,14 +52,15 @@ impl MemoryApprovals {
         }
     }
 
-    /// The approval of this id, expired first when it is due.
+    /// Tries a move, unless the approval is due: it stays where it is then, until [`Approvals::expire_due`] says that it
+    /// expired.
     fn with(&self, id: ApprovalId, now: Timestamp, tried: impl FnOnce(&mut Found) -> Moved) -> Moved {
         let mut all = lock(&self.0);
         let Some(found) = all.iter_mut().find(|found| found.summary.id == id) else {
             return Moved::Unknown;
         };
         if now >= found.summary.expires_at && !found.summary.status.is_final() {
-            Self::shift(found, Move::Expire);
+            return Moved::Not(ApprovalStatus::Expired);
         }
         tried(found)
     }

@@ -81,7 +81,8 @@ pub trait Approvals: Send + Sync + 'static {
     /// Everything that is pending or approved, oldest first.
     fn open(&self) -> BoxFuture<'_, Result<Vec<ApprovalSummary>, StoreFault>>;
 
-    /// Records a person's answer, while it is pending and not due.
+    /// Records a person's answer, while it is pending and not due. What is due is reported as expired and left to
+    /// [`Approvals::expire_due`], so that every expiry is told once.
     fn answer(
         &self,
         id: ApprovalId,

@@ -9,7 +9,6 @@ use capability_core::contract::Schemas;
 use libfuzzer_sys::fuzz_target;
 use schemars::JsonSchema;
 
-#[expect(dead_code, reason = "only their schema is used")]
 #[derive(JsonSchema)]
 struct Arguments {
     _query: Option<String>,
@@ -30,7 +29,6 @@ enum Shape {
     Square { _side: f32 },
 }
 
-#[expect(dead_code, reason = "only their schema is used")]
 #[derive(JsonSchema)]
 struct Tree {
     _name: String,

@@ -2,19 +2,23 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use capability_core::contract::Capability;
 use capability_core::executor::{
     BodyEnd, Guarantees, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner, prepare_in_process, run_in_process,
 };
 use capability_core::{BoxFuture, Call, Soon};
-use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{timeout, timeout_at};
 
 /// The most bodies that run at a time, unless the configuration says otherwise.
 pub const MAX_THREADS: u32 = 64;
+
+/// How long a call waits for a slot. A body's answer is there a moment before its thread is gone; a call that follows it
+/// must not be refused for that.
+const SLOT_WAIT: Duration = Duration::from_millis(50);
 
 /// The most helper threads that one body's `spawn_blocking` may have.
 const BLOCKING_THREADS: usize = 4;
@@ -27,7 +31,7 @@ const BLOCKING_THREADS: usize = 4;
 /// [`Guarantees::NONE`], and a host whose slots are all taken refuses with `runner_saturated` instead of starting more.
 #[derive(Debug)]
 pub struct ThreadRunner {
-    taken: Arc<AtomicUsize>,
+    slots: Arc<Semaphore>,
     most: usize,
 }
 
@@ -35,28 +39,27 @@ impl ThreadRunner {
     /// A runner for at most this many bodies at a time.
     #[must_use]
     pub fn new(most: u32) -> Self {
-        Self { taken: Arc::default(), most: usize::try_from(most).unwrap_or(usize::MAX) }
+        let most = usize::try_from(most).unwrap_or(Semaphore::MAX_PERMITS).min(Semaphore::MAX_PERMITS);
+        Self { slots: Arc::new(Semaphore::new(most)), most }
     }
 
     /// How many slots are taken now, bodies that went on past their deadline included.
     #[must_use]
     pub fn taken(&self) -> usize {
-        self.taken.load(Ordering::Acquire)
+        self.most.saturating_sub(self.slots.available_permits())
     }
 
-    fn slot(&self) -> Option<Slot> {
-        let more = |taken: usize| (taken < self.most).then_some(taken + 1);
-        self.taken.try_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
-        Some(Slot(Arc::clone(&self.taken)))
+    async fn slot(&self) -> Option<OwnedSemaphorePermit> {
+        timeout(SLOT_WAIT, Arc::clone(&self.slots).acquire_owned()).await.ok()?.ok()
     }
 
     /// Starts `work` on a thread of its own; `None` when there is no room for one.
-    fn start<T, W>(&self, work: impl FnOnce() -> W + Send + 'static) -> Option<oneshot::Receiver<T>>
+    async fn start<T, W>(&self, work: impl FnOnce() -> W + Send + 'static) -> Option<oneshot::Receiver<T>>
     where
         T: Send + 'static,
         W: Future<Output = T>,
     {
-        let slot = self.slot()?;
+        let slot = self.slot().await?;
         let (mut answer, answered) = oneshot::channel();
         let body = move || {
             // INVARIANT: the slot is given back last, after everything the body left behind is gone.
@@ -96,15 +99,6 @@ impl Default for ThreadRunner {
     }
 }
 
-/// One taken place.
-struct Slot(Arc<AtomicUsize>);
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 impl Runner for ThreadRunner {
     fn guarantees(&self, _: &'static Capability) -> Guarantees {
         Guarantees::NONE
@@ -117,12 +111,11 @@ impl Runner for ThreadRunner {
         call: &Call,
     ) -> Soon<'a, Result<Prepared, PrepareFault>> {
         let (arguments, call) = (arguments.to_vec(), call.clone());
-        let deadline = Instant::now() + PREPARE_TIMEOUT;
-        let started = self.start(move || async move { prepare_in_process(entry, &arguments, &call).await });
         Soon::Later(Box::pin(async move {
-            match started {
+            let work = move || async move { prepare_in_process(entry, &arguments, &call).await };
+            match self.start(work).await {
                 None => Err(PrepareFault::Saturated),
-                Some(answered) => match timeout_at(deadline, answered).await {
+                Some(answered) => match timeout(PREPARE_TIMEOUT, answered).await {
                     Err(_) => Err(PrepareFault::TimedOut),
                     Ok(Err(_)) => Err(PrepareFault::Panicked),
                     Ok(Ok(prepared)) => prepared,
@@ -133,9 +126,8 @@ impl Runner for ThreadRunner {
 
     fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
         let deadline = call.deadline();
-        let started = self.start(move || run_in_process(prepared, call));
         Box::pin(async move {
-            match started {
+            match self.start(move || run_in_process(prepared, call)).await {
                 None => BodyEnd::Saturated,
                 Some(answered) => match timeout_at(deadline, answered).await {
                     Err(_) => BodyEnd::TimedOut,

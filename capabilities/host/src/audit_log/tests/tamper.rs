@@ -1,0 +1,159 @@
+//! Everything that an interruption does not explain is refused and reported.
+
+use std::fs;
+
+use capability_core::audit::OutcomeKind;
+
+use super::super::head::Head;
+use super::super::scan::{End, scan};
+use super::super::{AuditLog, AuditLogError, Finding, head_path, log_path, verify};
+use super::{expiry, intent, outcome, put, written};
+
+struct Sample {
+    _dir: tempfile::TempDir,
+    audit: std::path::PathBuf,
+    bytes: Vec<u8>,
+    head: Head,
+}
+
+fn sample() -> Sample {
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit");
+    written(&audit, [expiry(1), intent(1), outcome(1, OutcomeKind::Executed, None, 9), expiry(2), expiry(3)]);
+    let bytes = fs::read(log_path(&audit)).unwrap();
+    let head = Head::parse(&fs::read(head_path(&audit)).unwrap()).unwrap();
+    assert_eq!(head.seq, 5);
+    Sample { _dir: dir, audit, bytes, head }
+}
+
+impl Sample {
+    fn lines(&self) -> Vec<Vec<u8>> {
+        self.bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    }
+
+    /// Refused when opened, reported when verified, and the file is left alone.
+    fn refused(&self, bytes: &[u8], line: u64, told: &str) {
+        put(&self.audit, bytes, self.head);
+        let report = verify(&self.audit).unwrap();
+        assert!(matches!(report.finding, Finding::Tampered { line: found, .. } if found == line), "{told}: {report}");
+        assert_eq!(report.exit_code(), 1);
+        match AuditLog::open(&self.audit) {
+            Err(error @ AuditLogError::Tampered { .. }) => {
+                let text = error.to_string();
+                assert!(text.contains(&format!("audit.jsonl` line {line}: ")) && text.contains("\nhelp: "), "{text}");
+            }
+            other => panic!("{told}: {other:?}"),
+        }
+        assert_eq!(fs::read(log_path(&self.audit)).unwrap(), bytes, "{told}");
+    }
+}
+
+/// Every single bit of a log, the last line and its line break included.
+#[test]
+fn every_bit_counts() {
+    let sample = sample();
+    assert_eq!(scan(sample.bytes.as_slice(), sample.head).unwrap().end, End::Clean);
+    for at in 0..sample.bytes.len() {
+        for bit in 0..8 {
+            let mut bytes = sample.bytes.clone();
+            bytes[at] ^= 1 << bit;
+            let found = scan(bytes.as_slice(), sample.head).unwrap();
+            assert!(matches!(found.end, End::Tampered { .. }), "byte {at} bit {bit}: {:?}", found.end);
+            if (at * 8 + bit) % 499 == 0 {
+                put(&sample.audit, &bytes, sample.head);
+                assert_eq!(verify(&sample.audit).unwrap().exit_code(), 1, "byte {at} bit {bit}");
+                assert!(AuditLog::open(&sample.audit).is_err(), "byte {at} bit {bit}");
+            }
+        }
+    }
+}
+
+/// Every single bit of the head file.
+#[test]
+fn every_bit_of_the_head_counts() {
+    let sample = sample();
+    let text = sample.head.to_text().into_bytes();
+    for at in 0..text.len() {
+        for bit in 0..8 {
+            let mut bytes = text.clone();
+            bytes[at] ^= 1 << bit;
+            let caught = match Head::parse(&bytes) {
+                None => true,
+                Some(head) => matches!(scan(sample.bytes.as_slice(), head).unwrap().end, End::Tampered { .. }),
+            };
+            // A head that names an earlier record with another hash is caught; one that names none at all is not, and
+            // takes more than one bit.
+            assert!(caught, "byte {at} bit {bit}");
+        }
+    }
+    fs::write(head_path(&sample.audit), &text[..50]).unwrap();
+    assert_eq!(verify(&sample.audit).unwrap().exit_code(), 1);
+    assert!(matches!(AuditLog::open(&sample.audit), Err(AuditLogError::Head { .. })));
+    fs::remove_file(head_path(&sample.audit)).unwrap();
+    assert_eq!(verify(&sample.audit).unwrap().exit_code(), 1);
+    assert!(matches!(AuditLog::open(&sample.audit), Err(AuditLogError::Head { .. })));
+}
+
+#[test]
+fn lines_that_are_moved_removed_or_doubled() {
+    let sample = sample();
+    let lines = sample.lines();
+    let count = lines.len();
+    for at in 0..count {
+        let number = at as u64 + 1;
+        let mut removed = lines.clone();
+        removed.remove(at);
+        sample.refused(&removed.concat(), number, &format!("removed {number}"));
+        let mut doubled = lines.clone();
+        doubled.insert(at, lines[at].clone());
+        sample.refused(&doubled.concat(), number + 1, &format!("doubled {number}"));
+        if at + 1 < count {
+            let mut swapped = lines.clone();
+            swapped.swap(at, at + 1);
+            sample.refused(&swapped.concat(), number, &format!("swapped {number}"));
+        }
+        let mut foreign = lines.clone();
+        foreign[at] = b"{}\n".to_vec();
+        sample.refused(&foreign.concat(), number, &format!("foreign {number}"));
+        let mut empty = lines.clone();
+        empty[at] = b"\n".to_vec();
+        sample.refused(&empty.concat(), number, &format!("emptied {number}"));
+    }
+}
+
+/// Cutting lines off the end is as visible as anything else.
+#[test]
+fn every_truncation_is_reported() {
+    let sample = sample();
+    for len in 0..sample.bytes.len() {
+        let found = scan(&sample.bytes[..len], sample.head).unwrap();
+        assert!(matches!(found.end, End::Tampered { .. }), "{len}: {:?}", found.end);
+    }
+    let lines = sample.lines();
+    sample.refused(&lines[..4].concat(), 5, "last line cut off");
+    sample.refused(b"", 1, "emptied");
+    sample.refused(&sample.bytes[..sample.bytes.len() - 1], 5, "last line break cut off");
+}
+
+#[test]
+fn garbage_and_long_lines() {
+    let sample = sample();
+    let with = |tail: &[u8]| [sample.bytes.as_slice(), tail].concat();
+    sample.refused(&with(b"garbage\n"), 6, "garbage");
+    sample.refused(&with(b"\x00\n"), 6, "a zero byte that is no lost sector");
+    sample.refused(&with(&[b'x'; 300_000]), 6, "a line without end");
+    sample.refused(&with(&[0; 300_000]), 6, "more zeros than one write");
+    let mut flood = sample.bytes.clone();
+    flood.extend_from_slice(&vec![b'\n'; 100_000]);
+    sample.refused(&flood, 6, "empty lines");
+}
+
+/// A rewritten last line with a right chain is caught by the head.
+#[test]
+fn a_forged_last_line() {
+    let sample = sample();
+    let mut lines = sample.lines();
+    let last = String::from_utf8(lines[4].clone()).unwrap().replace("03030303", "04040404");
+    lines[4] = last.into_bytes();
+    sample.refused(&lines.concat(), 5, "forged");
+}
