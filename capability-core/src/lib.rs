@@ -167,3 +167,13 @@ pub use preview::{MAX_PREVIEW_BYTES, Preview};
 pub use registry::Registry;
 pub use session::Session;
 pub use time::{Environment, Timestamp};
+
+/// The examples of the guide for authors.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/authoring.md")]
+struct Authoring;
+
+/// The examples of the page about schemas.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/schemas.md")]
+struct SchemaGuide;
