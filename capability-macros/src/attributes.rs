@@ -3,6 +3,7 @@
 use quote::ToTokens;
 use syn::Attribute;
 
+use crate::args::{self, Item};
 use crate::refusal;
 
 /// Lint levels belong to the function's own parameter: a generated field that expects a lint would never meet it.
@@ -48,7 +49,14 @@ pub fn is_for_the_macro(attribute: &Attribute) -> bool {
     let path = attribute.path();
     path.segments.iter().any(|segment| refusal::is_confirmation(&segment.ident.to_string()))
         || path.segments.last().is_some_and(|segment| segment.ident == "capability")
+        || conditional_confirmation(attribute).is_some()
         || crate::description::is_unreadable(attribute)
+}
+
+/// A confirmation inside `#[cfg_attr(..)]`.
+pub fn conditional_confirmation(attribute: &Attribute) -> Option<Item> {
+    let list = attribute.meta.require_list().ok().filter(|list| list.path.is_ident("cfg_attr"))?;
+    args::items(list.tokens.clone()).into_iter().skip(1).find(|item| refusal::is_confirmation(&item.word))
 }
 
 /// The conditions under which the function exists, for the code beside it.

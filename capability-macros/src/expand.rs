@@ -20,12 +20,17 @@ pub fn expand(model: &Model<'_>) -> TokenStream {
     let emitted = function.body.as_ref().filter(|_| !model.contract.locked);
     let emitted = emitted.map(|body| function.emitted(body, &section::of(model)));
     let conditions = attributes::conditions(&function.attributes);
+    // Callers of a deprecated function are warned; that the registry calls it is no news to anybody.
+    let deprecated = function.attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"));
+    let called = (deprecated && emitted.is_some())
+        .then(|| quote!(#[expect(deprecated, reason = "the registry calls what its callers are warned of")]));
     let p = support(model);
     let (arguments, lender, entry) = (arguments::of(model), body::lender(model), entry(model));
     quote! {
         #emitted
 
         #(#conditions)*
+        #called
         const _: () = {
             #arguments
             #lender

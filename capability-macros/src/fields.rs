@@ -14,6 +14,11 @@ pub fn of_argument(attributes: &[Attribute], sink: &mut Sink) -> (bool, bool, To
     for attribute in attributes {
         match attributes::role(attribute) {
             Role::Whole => whole = true,
+            Role::Field if attributes::conditional_confirmation(attribute).is_some() => {
+                if let Some(hidden) = attributes::conditional_confirmation(attribute) {
+                    refusal::report(&hidden.key, &hidden.word, sink);
+                }
+            }
             Role::Field => {
                 let text = paths::text(&attribute.meta.to_token_stream());
                 if text.starts_with("serde(") && text.contains("flatten") {

@@ -34,7 +34,8 @@ mod values;
 
 use proc_macro::TokenStream;
 
-/// See `capability_core::capability`.
+// Its documentation stands where it is exported, so that the examples in it are compiled: `capability_core::capability`.
+#[expect(missing_docs, reason = "documented where it is exported")]
 #[proc_macro_attribute]
 pub fn capability(attribute: TokenStream, item: TokenStream) -> TokenStream {
     define(attribute.into(), item.into(), paths::Found::of_manifest).into()

@@ -206,6 +206,20 @@ fn check_together(parameters: &[Parameter<'_>], sink: &mut Sink) {
             ),
         );
     }
+    for (at, argument) in plain.iter().enumerate().filter(|(_, argument)| argument.conditions.is_empty()) {
+        let before = plain.iter().take(at).filter(|earlier| earlier.conditions.is_empty());
+        if before.into_iter().any(|earlier| earlier.property == argument.property) {
+            let property = &argument.property;
+            sink.report(
+                argument.ident,
+                Problem::new(
+                    format_args!("`{property}` is the property of two arguments of a `#[capability]`"),
+                    "each argument is a property of its own",
+                    "write another name in `#[serde(rename = \"..\")]`",
+                ),
+            );
+        }
+    }
     let handles: Vec<_> = parameters
         .iter()
         .filter_map(|parameter| match parameter {

@@ -83,6 +83,8 @@ fn report_attribute(attribute: &Attribute, sink: &mut Sink) {
     let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
     if path.segments.iter().any(|segment| refusal::is_confirmation(&segment.ident.to_string())) {
         refusal::report(path, &word, sink);
+    } else if let Some(hidden) = attributes::conditional_confirmation(attribute) {
+        refusal::report(&hidden.key, &hidden.word, sink);
     } else if last == "capability" {
         sink.report(
             path,

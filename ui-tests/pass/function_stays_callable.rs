@@ -22,6 +22,10 @@ pub mod inner {
     }
 }
 
+#[capability(name = "callable.deprecated", version = 1, side_effect = read_only, network = local)]
+#[deprecated]
+async fn deprecated() {}
+
 fn main() {
     let pointer: fn(u8, u8) -> u8 = inner::sync;
     assert_eq!(pointer(1, 2), 3);
@@ -38,5 +42,5 @@ fn main() {
     struct Local {}
 
     assert!(in_a_body(Some(Local {})));
-    assert_eq!(capability_core::__private::CAPABILITIES.len(), 3);
+    assert_eq!(capability_core::__private::CAPABILITIES.len(), 4);
 }

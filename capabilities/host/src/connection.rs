@@ -1,7 +1,7 @@
 //! Whichever host there is: this process, when it can own the data directory, or the one that does.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -13,53 +13,47 @@ use crate::error::HostError;
 use crate::host::{Host, HostOptions};
 use crate::protocol::{Fault, Reply, Request};
 use crate::service::Service;
-use crate::socket;
+use crate::socket::{self, Unanswered};
 
 /// How long to wait for a host that owns the directory and does not answer yet, or no more.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a server waits for the directory: a command that owns it for its own duration is soon gone.
+const BRIEFLY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A way to ask the host of a data directory.
-pub struct Connection {
+pub struct Connection<'p> {
     path: PathBuf,
-    side: Side,
+    packages: &'p [&'p str],
+    /// Set when this process owns the directory; until then another one does.
+    owner: OnceLock<Owner>,
 }
 
-enum Side {
-    /// This process owns the directory, and serves other command lines meanwhile.
-    Owner { service: Arc<Service>, stop: watch::Sender<bool>, served: JoinHandle<()> },
-    /// Another process does.
-    Client { socket: PathBuf },
+/// This process as the host: it serves other command lines meanwhile.
+struct Owner {
+    service: Arc<Service>,
+    stop: watch::Sender<bool>,
+    served: JoinHandle<()>,
 }
 
-impl Connection {
-    /// Owns the directory, or reaches its owner.
+impl<'p> Connection<'p> {
+    /// Owns the directory, or will ask its owner.
     ///
     /// # Errors
     /// What keeps this process from owning it, when nobody else does.
-    pub async fn open(path: &Path, packages: &[&str]) -> Result<Self, Fault> {
-        let patience = Instant::now() + PATIENCE;
-        loop {
-            match Host::open(HostOptions { data_dir: path.to_owned(), packages }) {
-                Ok(host) => return Self::own(path, host),
-                Err(HostError::DataDir(DataDirError::Owned { .. })) => {}
-                Err(error) => return Err(Fault::told(6, &error)),
-            }
-            let socket = DataDir::open(path).map_err(|error| Fault::told(6, &error))?.socket();
-            if tokio::net::UnixStream::connect(&socket).await.is_ok() {
-                return Ok(Self { path: path.to_owned(), side: Side::Client { socket } });
-            }
-            if Instant::now() >= patience {
-                return Err(Fault::broken(
-                    format!("another process owns `{}` and does not answer", path.display()),
-                    "end that process, or name another directory with `--data-dir DIR`",
-                ));
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+    pub fn open(path: &Path, packages: &'p [&'p str]) -> Result<Self, Fault> {
+        let connection = Self { path: path.to_owned(), packages, owner: OnceLock::new() };
+        connection.try_own()?;
+        Ok(connection)
     }
 
-    fn own(path: &Path, host: Host) -> Result<Self, Fault> {
+    /// Becomes the owner, unless another process is.
+    fn try_own(&self) -> Result<bool, Fault> {
+        let host = match Host::open(HostOptions { data_dir: self.path.clone(), packages: self.packages }) {
+            Ok(host) => host,
+            Err(HostError::DataDir(DataDirError::Owned { .. })) => return Ok(false),
+            Err(error) => return Err(Fault::told(6, &error)),
+        };
         let socket = host.data_dir().socket();
         let listener = socket::listen(&socket).map_err(|error| {
             Fault::broken(
@@ -70,7 +64,8 @@ impl Connection {
         let service = Arc::new(Service::new(host));
         let (stop, stopped) = watch::channel(false);
         let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), stopped));
-        Ok(Self { path: path.to_owned(), side: Side::Owner { service, stop, served } })
+        let _ = self.owner.set(Owner { service, stop, served });
+        Ok(true)
     }
 
     /// The data directory.
@@ -78,36 +73,61 @@ impl Connection {
         &self.path
     }
 
-    /// Whether this process is the host.
-    pub const fn is_owner(&self) -> bool {
-        matches!(self.side, Side::Owner { .. })
-    }
-
-    /// Asks, wherever the host is.
+    /// Asks, wherever the host is. An owner that leaves before it was asked is followed, by the next owner or by this
+    /// process itself; nothing is ever asked twice.
     ///
     /// # Errors
-    /// When the host went away before it answered.
+    /// When the host went away after it was asked, or does not answer.
     pub async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
-        match &self.side {
-            Side::Owner { service, .. } => Ok(service.handle(request, None).await),
-            Side::Client { socket } => socket::ask(socket, request).await.map_err(|_| {
-                Fault::broken("the host went away before it answered", "look at the end with `capability audit tail`")
-            }),
+        let until = Instant::now() + PATIENCE;
+        let mut socket = None;
+        loop {
+            if let Some(owner) = self.owner.get() {
+                return Ok(owner.service.handle(request, None).await);
+            }
+            let socket = match &mut socket {
+                Some(socket) => socket,
+                none => none.insert(DataDir::open(&self.path).map_err(|error| Fault::told(6, &error))?.socket()),
+            };
+            match socket::ask(socket, request, until.saturating_duration_since(Instant::now())).await {
+                Ok(reply) => return Ok(reply),
+                Err(Unanswered::WentAway) => {
+                    return Err(Fault::broken(
+                        "the host went away before it answered",
+                        "look at the end with `capability audit tail`",
+                    ));
+                }
+                Err(Unanswered::NotLetIn) => {}
+            }
+            if self.try_own()? {
+                continue;
+            }
+            if Instant::now() >= until {
+                return Err(Fault::broken(
+                    format!("another process owns `{}` and does not answer", self.path.display()),
+                    "end that process, or name another directory with `--data-dir DIR`",
+                ));
+            }
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// Serves other command lines until this process is told to stop.
+    /// Makes sure that this process is the owner.
     ///
     /// # Errors
-    /// When another process owns the directory.
-    pub async fn serve_until_interrupted(&self) -> Result<u8, Fault> {
-        match &self.side {
-            Side::Owner { .. } => core::future::pending().await,
-            Side::Client { .. } => Err(Fault::usage(
-                format!("another process serves `{}` already", self.path.display()),
-                "use it, or name another directory with `--data-dir DIR`",
-            )),
+    /// When another process stays to be.
+    pub async fn must_own(&self) -> Result<(), Fault> {
+        let until = Instant::now() + BRIEFLY;
+        while self.owner.get().is_none() && !self.try_own()? {
+            if Instant::now() >= until {
+                return Err(Fault::usage(
+                    format!("another process serves `{}` already", self.path.display()),
+                    "use it, or name another directory with `--data-dir DIR`",
+                ));
+            }
+            tokio::time::sleep(PAUSE).await;
         }
+        Ok(())
     }
 
     /// Waits for an interrupt or a polite end.
@@ -126,7 +146,7 @@ impl Connection {
 
     /// Lets no further command line in, finishes those that are, and gives the directory free.
     pub async fn close(self) {
-        if let Side::Owner { service, stop, served } = self.side {
+        if let Some(Owner { service, stop, served }) = self.owner.into_inner() {
             let _ = stop.send(true);
             let _ = served.await;
             drop(service);

@@ -193,8 +193,8 @@ impl core::fmt::Debug for Host {
 /// Who operators are called in the log: there is one credential.
 const OPERATOR: &str = "operator";
 
-/// Checks the operator credential, and admits whoever proves it. Setting and changing it, and opening a session, are
-/// recorded.
+/// Checks the operator credential, and admits whoever proves it. Setting and changing it is recorded before it counts, and
+/// a session that cannot be recorded is closed again.
 pub struct Operators {
     mint: OperatorMint,
     credential: Credential,
@@ -217,8 +217,10 @@ impl Operators {
     /// # Errors
     /// [`SettingError`]; see [`Credential::setup`].
     pub async fn setup(&self, password: &str) -> Result<Operator, SettingError> {
-        self.credential.setup(password)?;
-        self.recorded(SettingKey::OperatorCredential).await
+        let new = self.credential.first(password)?;
+        let operator = self.recorded(SettingKey::OperatorCredential).await?;
+        self.credential.set_first(&new)?;
+        Ok(operator)
     }
 
     /// Replaces the password and ends every session.
@@ -226,8 +228,10 @@ impl Operators {
     /// # Errors
     /// [`SettingError`]; see [`Credential::change`].
     pub async fn change(&self, old: &str, new: &str) -> Result<Operator, SettingError> {
-        self.credential.change(old, new)?;
-        self.recorded(SettingKey::OperatorCredential).await
+        let new = self.credential.next(old, new)?;
+        let operator = self.recorded(SettingKey::OperatorCredential).await?;
+        self.credential.replace(&new)?;
+        Ok(operator)
     }
 
     /// Opens an operator session.

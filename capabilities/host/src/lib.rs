@@ -71,3 +71,8 @@ macro_rules! main {
         }
     };
 }
+
+/// The examples of the repository's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

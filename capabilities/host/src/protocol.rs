@@ -77,17 +77,15 @@ pub enum Request {
     },
     /// End the operator sessions.
     OperatorLogout(Proof),
-    /// The last records.
-    AuditTail {
-        /// How many.
-        count: usize,
-    },
-    /// Verify the chain.
-    AuditVerify,
-    /// How often, and rejected where.
-    AuditStats,
     /// The self-check.
     Doctor,
+}
+
+impl Request {
+    /// Whether it asks for a capability: called off when whoever asked is gone. Anything else is done whole.
+    pub const fn runs_a_capability(&self) -> bool {
+        matches!(self, Self::Invoke { .. } | Self::Resume { .. })
+    }
 }
 
 /// For whom a call is made: the local subject, live, in a turn of its own, unless it says otherwise.

@@ -13,9 +13,7 @@ use capability_core::executor::{Outcome, Proposal};
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use rustix::process::Pid;
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::audit_log;
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request};
@@ -72,11 +70,6 @@ impl Service {
                 document(&self.login(password, bind_terminal.then(|| terminal(peer))).await?)
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
-            Request::AuditTail { count } => document(&self.tail(*count)?),
-            Request::AuditVerify => document(&self.verify()?),
-            Request::AuditStats => {
-                document(&audit_log::stats(&self.host.audit_dir()).map_err(|error| Fault::told(6, &error))?)
-            }
             Request::Doctor => document(&self.doctor().await),
         }
     }
@@ -128,7 +121,8 @@ impl Service {
     fn operator(&self, proof: &Proof, peer: Option<Pid>) -> Result<Operator, Fault> {
         let operators = self.host.operators();
         let admitted = match proof {
-            Proof::Password(password) => operators.by_password(password.reveal()),
+            // The hash takes tens of milliseconds by design: other clients are served meanwhile.
+            Proof::Password(password) => tokio::task::block_in_place(|| operators.by_password(password.reveal())),
             Proof::Token(text) => match OperatorToken::from_hex(text.reveal()) {
                 Some(token) => operators.by_token(&token),
                 None => {
@@ -154,28 +148,6 @@ impl Service {
     /// The version that a person means: the one given, or the newest. What does not exist is the executor's to refuse.
     fn version(&self, name: &str, version: Option<NonZeroU32>) -> Result<NonZeroU32, Fault> {
         Ok(version.or_else(|| self.host.executor().registry().newest(name)).unwrap_or(NonZeroU32::MIN))
-    }
-
-    fn tail(&self, count: usize) -> Result<Vec<Value>, Fault> {
-        let lines =
-            audit_log::tail(&self.host.audit_dir(), count.min(10_000)).map_err(|error| Fault::told(6, &error))?;
-        Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
-    }
-
-    fn verify(&self) -> Result<Value, Fault> {
-        let report = audit_log::verify(&self.host.audit_dir()).map_err(|error| Fault::told(6, &error))?;
-        let state = match &report.finding {
-            audit_log::Finding::Clean => "clean",
-            audit_log::Finding::Torn { .. } => "torn",
-            audit_log::Finding::Tampered { .. } => "tampered",
-        };
-        Ok(serde_json::json!({
-            "state": state,
-            "exit": report.exit_code(),
-            "records": report.records,
-            "last": report.last,
-            "message": report.to_string(),
-        }))
     }
 }
 

@@ -1,15 +1,19 @@
 //! The 0600 socket in the data directory: how a second command line reaches the host that owns it.
 //!
-//! One connection carries one request and one reply, each a JSON document; the writer closes its half after it.
+//! One connection carries one request and one reply. The host says first that it lets the client in, so that a client
+//! which was not let in knows that nothing was asked; then the client sends one line of JSON, and the host one document.
+//! A client that goes away before its reply calls off what it asked for.
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::process::Pid;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::protocol::{Fault, Reply, Request};
 use crate::service::Service;
@@ -19,9 +23,11 @@ const MAX_REQUEST: u64 = 8 * 1024 * 1024;
 /// The longest reply, in bytes: the largest result twice escaped.
 const MAX_REPLY: u64 = 64 * 1024 * 1024;
 /// How long a client may take to send its request.
-const REQUEST_TIMEOUT: core::time::Duration = core::time::Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many clients are served at a time.
 const MAX_CLIENTS: usize = 64;
+/// What the host sends to a client that it lets in.
+const LET_IN: u8 = b'\n';
 
 /// Listens on the socket, replacing what a host that died left behind. The caller owns the directory's lock.
 ///
@@ -58,42 +64,78 @@ pub async fn serve(listener: UnixListener, service: Arc<Service>, mut stop: watc
     while clients.join_next().await.is_some() {}
 }
 
-async fn answer(mut stream: UnixStream, service: &Service) {
+async fn answer(stream: UnixStream, service: &Service) {
     // Another user cannot reach a socket in a 0700 directory; root can, and is told who may.
     let peer = stream.peer_cred().ok();
     let own = rustix::process::getuid().as_raw();
     let caller = peer.as_ref().filter(|peer| peer.uid() == own).and_then(|peer| peer.pid()).and_then(Pid::from_raw);
-    let reply = match tokio::time::timeout(REQUEST_TIMEOUT, read::<Request>(&mut stream, MAX_REQUEST)).await {
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader);
+    if writer.write_all(&[LET_IN]).await.is_err() {
+        return;
+    }
+    let reply = match timeout(REQUEST_TIMEOUT, request(&mut reader)).await {
         _ if peer.is_none_or(|peer| peer.uid() != own) => {
             Reply::Fault(Fault::refused("only the owner of this host may talk to it", "run as the user who started it"))
         }
-        Ok(Ok(request)) => service.handle(&request, caller).await,
-        Ok(Err(_)) | Err(_) => Reply::Fault(Fault::usage(
+        Ok(Some(request)) => tokio::select! {
+            reply = service.handle(&request, caller) => reply,
+            // Dropping the call leaves its record.
+            () = gone(&mut reader), if request.runs_a_capability() => return,
+        },
+        Ok(None) | Err(_) => Reply::Fault(Fault::usage(
             "the request is not one this host understands",
             "use the same version on both sides",
         )),
     };
     if let Ok(bytes) = serde_json::to_vec(&reply) {
-        let _ = stream.write_all(&bytes).await;
-        let _ = stream.shutdown().await;
+        let _ = writer.write_all(&bytes).await;
+        let _ = writer.shutdown().await;
     }
 }
 
-/// Asks the host behind the socket.
-///
-/// # Errors
-/// When nobody listens, or the host went away before it answered.
-pub async fn ask(path: &Path, request: &Request) -> std::io::Result<Reply> {
-    let mut stream = UnixStream::connect(path).await?;
-    stream.write_all(&serde_json::to_vec(request)?).await?;
-    stream.shutdown().await?;
-    read(&mut stream, MAX_REPLY).await
+/// One line of JSON; `None` for anything else.
+async fn request(reader: &mut (impl AsyncBufReadExt + Unpin)) -> Option<Request> {
+    let mut line = Vec::new();
+    reader.take(MAX_REQUEST).read_until(b'\n', &mut line).await.ok()?;
+    serde_json::from_slice(line.strip_suffix(b"\n")?).ok()
 }
 
-async fn read<T: serde::de::DeserializeOwned>(stream: &mut UnixStream, max: u64) -> std::io::Result<T> {
+/// Waits until the other side has closed. It has nothing more to say before that; what it says is passed over.
+async fn gone(reader: &mut (impl AsyncRead + Unpin)) {
+    let mut rest = [0; 64];
+    while reader.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+}
+
+/// Why there is no reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    /// Nobody listens, or whoever did left before it let this client in: nothing was asked.
+    NotLetIn,
+    /// The host went away after it was asked: what became of it is in the audit log.
+    WentAway,
+}
+
+/// Asks the host behind the socket; it has `patience` to let this client in.
+///
+/// # Errors
+/// [`Unanswered`].
+pub async fn ask(path: &Path, request: &Request, patience: Duration) -> Result<Reply, Unanswered> {
+    let let_in = async {
+        let mut stream = UnixStream::connect(path).await.ok()?;
+        (stream.read_u8().await.ok()? == LET_IN).then_some(stream)
+    };
+    let mut stream = timeout(patience, let_in).await.ok().flatten().ok_or(Unanswered::NotLetIn)?;
+    reply(&mut stream, request).await.map_err(|_| Unanswered::WentAway)
+}
+
+async fn reply(stream: &mut UnixStream, request: &Request) -> std::io::Result<Reply> {
+    let mut line = serde_json::to_vec(request)?;
+    line.push(b'\n');
+    stream.write_all(&line).await?;
     let mut bytes = Vec::new();
-    stream.take(max + 1).read_to_end(&mut bytes).await?;
-    if bytes.len() as u64 > max {
+    stream.take(MAX_REPLY + 1).read_to_end(&mut bytes).await?;
+    if bytes.len() as u64 > MAX_REPLY {
         return Err(std::io::ErrorKind::FileTooLarge.into());
     }
     serde_json::from_slice(&bytes).map_err(Into::into)

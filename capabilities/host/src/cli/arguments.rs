@@ -123,7 +123,7 @@ pub struct Invoke {
     #[arg(value_name = "NAME[@V]")]
     pub capability: Named,
     /// The arguments: a JSON object, or `-` to read one from standard input
-    #[arg(value_name = "JSON|-", group = "payload", allow_hyphen_values = true)]
+    #[arg(value_name = "JSON|-", group = "payload")]
     pub arguments: Option<String>,
     /// One argument; the value is JSON, or text where it is not. May be repeated
     #[arg(long = "arg", value_name = "KEY=VALUE", group = "payload")]

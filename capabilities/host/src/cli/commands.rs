@@ -1,13 +1,12 @@
 //! Every command that needs a host.
 
-use std::io::BufRead;
 use std::path::PathBuf;
 
 use capability_core::approval::ApprovalSummary;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Approvals, Audit, Command, CommandLine, OnOff, Operator, OptIn};
+use super::arguments::{Approvals, Command, CommandLine, OnOff, Operator, OptIn};
 use super::output::{Output, note};
 use super::{invoke, render, terminal};
 use crate::connection::Connection;
@@ -25,7 +24,7 @@ pub struct Proofs {
 
 impl Proofs {
     /// A token file wins; then a live session on this terminal; then the password.
-    pub fn operator(&self) -> Result<Proof, Fault> {
+    pub async fn operator(&self) -> Result<Proof, Fault> {
         if let Some(path) = &self.token_file {
             let text = std::fs::read_to_string(path).map_err(|error| {
                 Fault::usage(
@@ -47,45 +46,41 @@ impl Proofs {
                 "pass `--operator-token-file FILE`, written by `capability operator login --token-file FILE`",
             ));
         }
-        let password = ask_password("operator password")?;
+        let password = ask_password("operator password").await?;
         Ok(Proof::Password(self.password.get_or_init(|| password).clone()))
     }
 }
 
-fn ask_password(prompt: &str) -> Result<Redacted, Fault> {
-    terminal::password(prompt).map_err(|_| {
+async fn ask_password(prompt: &'static str) -> Result<Redacted, Fault> {
+    terminal::password(prompt).await.map_err(|_| {
         Fault::usage("the password cannot be read from here", "run this on a terminal, or pass `--password-stdin`")
     })
 }
 
 /// Where passwords come from: the terminal, or lines of standard input.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Passwords {
     Terminal,
-    Lines(std::io::Lines<std::io::StdinLock<'static>>),
+    Lines,
 }
 
 impl Passwords {
-    fn from(stdin: bool) -> Self {
-        if stdin { Self::Lines(std::io::stdin().lock().lines()) } else { Self::Terminal }
+    const fn from(stdin: bool) -> Self {
+        if stdin { Self::Lines } else { Self::Terminal }
     }
 
-    fn next(&mut self, prompt: &str) -> Result<Redacted, Fault> {
+    async fn next(self, prompt: &'static str) -> Result<Redacted, Fault> {
         match self {
-            Self::Terminal => ask_password(prompt),
-            Self::Lines(lines) => match lines.next() {
-                Some(Ok(line)) => Ok(Redacted::new(line)),
-                Some(Err(_)) | None => Err(Fault::usage(
+            Self::Terminal => ask_password(prompt).await,
+            Self::Lines => match terminal::line().await {
+                Ok(Some(line)) => Ok(Redacted::new(line)),
+                Ok(None) | Err(_) => Err(Fault::usage(
                     format!("standard input has no line for the {prompt}"),
                     "write one password a line",
                 )),
             },
         }
     }
-}
-
-/// Sends a request to the host.
-pub async fn ask(connection: &Connection, request: &Request) -> Result<Reply, Fault> {
-    connection.ask(request).await
 }
 
 /// The reply as the document that was asked for.
@@ -98,8 +93,8 @@ pub fn document<T: DeserializeOwned>(reply: Reply) -> Result<T, Fault> {
 }
 
 /// Performs one command and gives its exit code.
-pub async fn perform(connection: &Connection, line: CommandLine, output: Output) -> Result<u8, Fault> {
-    let state: OperatorState = document(ask(connection, &Request::OperatorState).await?)?;
+pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Output) -> Result<u8, Fault> {
+    let state: OperatorState = document(connection.ask(&Request::OperatorState).await?)?;
     let proofs = Proofs {
         token_file: line.everywhere.operator_token_file,
         password: std::cell::OnceCell::new(),
@@ -118,44 +113,41 @@ pub async fn perform(connection: &Connection, line: CommandLine, output: Output)
             show::<Vec<Switch>>(connection, &Request::OptInShow, output, |shown| render::switches(shown)).await
         }
         Command::Optin(OptIn::Set { family, state }) => {
-            let request = Request::OptInSet { proof: proofs.operator()?, family, on: state == OnOff::On };
+            let request = Request::OptInSet { proof: proofs.operator().await?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
-        Command::Audit(Audit::Tail { count }) => {
-            show::<Vec<Value>>(connection, &Request::AuditTail { count }, output, |shown| render::records(shown)).await
-        }
-        Command::Audit(Audit::Verify) => {
-            let report: Value = document(ask(connection, &Request::AuditVerify).await?)?;
-            output.print(&report, render::plain);
-            let exit = report.get("exit").and_then(Value::as_u64).and_then(|exit| u8::try_from(exit).ok());
-            Ok(exit.unwrap_or(6))
-        }
-        Command::Audit(Audit::Stats) => show::<Value>(connection, &Request::AuditStats, output, render::stats).await,
         Command::Doctor { report } => doctor(connection, report, output).await,
         Command::Serve => {
-            if connection.is_owner() {
-                note(&format!("serving command lines at `{}`; stop with Ctrl-C\n", connection.place().display()));
-            }
-            connection.serve_until_interrupted().await
+            connection.must_own().await?;
+            let place = connection.place();
+            output.print(&json!({ "serving": place }), |_| {
+                format!("serving command lines at `{}`; stop with Ctrl-C\n", place.display())
+            });
+            core::future::pending().await
         }
-        Command::Contract(_) | Command::Completions { .. } => Ok(0),
+        Command::Audit(_) | Command::Contract(_) | Command::Completions { .. } => Ok(0),
     }
 }
 
 async fn show<T: DeserializeOwned + serde::Serialize>(
-    connection: &Connection,
+    connection: &Connection<'_>,
     request: &Request,
     output: Output,
     human: impl FnOnce(&T) -> String,
 ) -> Result<u8, Fault> {
-    let shown: T = document(ask(connection, request).await?)?;
+    let shown: T = document(connection.ask(request).await?)?;
     output.print(&shown, human);
     Ok(0)
 }
 
-async fn approvals(connection: &Connection, command: Approvals, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
-    let proof = proofs.operator()?;
+async fn approvals(
+    connection: &Connection<'_>,
+    command: Approvals,
+    proofs: &Proofs,
+    output: Output,
+) -> Result<u8, Fault> {
+    let proof = proofs.operator().await?;
     match command {
         Approvals::List => {
             show::<Vec<ApprovalSummary>>(connection, &Request::ApprovalList(proof), output, |shown| {
@@ -179,7 +171,7 @@ async fn approvals(connection: &Connection, command: Approvals, proofs: &Proofs,
 }
 
 async fn operator(
-    connection: &Connection,
+    connection: &Connection<'_>,
     command: Operator,
     state: OperatorState,
     proofs: &Proofs,
@@ -187,10 +179,10 @@ async fn operator(
 ) -> Result<u8, Fault> {
     match command {
         Operator::Setup { password_stdin } => {
-            let mut source = Passwords::from(password_stdin);
-            let old = if state.set_up { Some(source.next("present password")?) } else { None };
-            let password = source.next("new operator password")?;
-            if !password_stdin && source.next("the same again")?.reveal() != password.reveal() {
+            let source = Passwords::from(password_stdin);
+            let old = if state.set_up { Some(source.next("present password").await?) } else { None };
+            let password = source.next("new operator password").await?;
+            if source == Passwords::Terminal && source.next("the same again").await?.reveal() != password.reveal() {
                 return Err(Fault::usage("the two passwords differ", "type the same password twice"));
             }
             show::<Value>(connection, &Request::OperatorSetup { password, old }, output, |_| {
@@ -199,9 +191,9 @@ async fn operator(
             .await
         }
         Operator::Login { password_stdin, token_file } => {
-            let password = Passwords::from(password_stdin).next("operator password")?;
+            let password = Passwords::from(password_stdin).next("operator password").await?;
             let request = Request::OperatorLogin { password, bind_terminal: token_file.is_none() };
-            let opened: Value = document(ask(connection, &request).await?)?;
+            let opened: Value = document(connection.ask(&request).await?)?;
             let word = |key: &str| opened.get(key).and_then(Value::as_str).unwrap_or_default();
             if let Some(path) = token_file {
                 crate::data_dir::write_private(&path, word("token").as_bytes()).map_err(|error| {
@@ -217,17 +209,27 @@ async fn operator(
             Ok(0)
         }
         Operator::Logout => {
-            let request = Request::OperatorLogout(proofs.operator()?);
+            let request = Request::OperatorLogout(proofs.operator().await?);
             show::<Value>(connection, &request, output, |_| "every operator session is ended\n".into()).await
         }
     }
 }
 
-async fn doctor(connection: &Connection, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
-    let probes: Vec<Probe> = document(ask(connection, &Request::Doctor).await?)?;
+async fn doctor(connection: &Connection<'_>, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
+    let probes: Vec<Probe> = document(connection.ask(&Request::Doctor).await?)?;
+    examined(&probes, report, output)
+}
+
+/// The self-check of a host that does not even start.
+pub fn unopened(fault: Fault, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
+    let probe = Probe { name: "host".into(), state: ProbeState::Failed, found: fault.message, help: fault.help };
+    examined(&[probe], report, output)
+}
+
+fn examined(probes: &[Probe], report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
+    let written = report.map(|directory| super::report::write(&directory, probes)).transpose()?;
     output.print(&probes, |probes| render::probes(probes));
-    if let Some(directory) = report {
-        let path = super::report::write(&directory, &probes)?;
+    if let Some(path) = written.filter(|_| !output.json) {
         note(&format!("report: {}\n", path.display()));
     }
     let failed = probes.iter().any(|probe| probe.state == ProbeState::Failed);

@@ -103,8 +103,9 @@ fn unwritable(file: &Path, error: &std::io::Error) -> Fault {
 
 /// `contracts.lock` beside the `src` in which the first function stands, seen from where the compiler was started.
 fn beside_source(source: &str) -> Result<PathBuf, Fault> {
-    let package = Path::new(source).ancestors().find(|path| path.file_name().is_some_and(|name| name == "src"));
-    let package = package.and_then(Path::parent).filter(|package| package.as_os_str().is_empty() || package.is_dir());
+    let source = Path::new(source);
+    let package = source.ancestors().find(|path| path.file_name().is_some_and(|name| name == "src"));
+    let package = package.and_then(Path::parent).filter(|_| source.is_file());
     package.map(|package| package.join("contracts.lock")).ok_or_else(|| {
         Fault::usage(
             "the package's source is not below this directory",

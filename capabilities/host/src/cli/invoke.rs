@@ -1,28 +1,26 @@
 //! `invoke` and `resume`.
 
-use std::io::Read;
-
 use capability_core::approval::{ApprovalId, Claims};
 use serde_json::{Map, Value};
 
 use super::arguments::{CallerArgs, Invoke};
-use super::commands::{Proofs, ask, document};
+use super::commands::{Proofs, document};
 use super::output::{Output, note};
 use super::{render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request};
 
 /// Asks for something; on a terminal also asks the operator, when a person must answer.
-pub async fn invoke(connection: &Connection, invoke: Invoke, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
-    let arguments = arguments(&invoke)?;
+pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
+    let arguments = arguments(&invoke).await?;
     let request = Request::Invoke {
         name: invoke.capability.name,
         version: invoke.capability.version,
         arguments,
         claims: Claims { reason: invoke.reason, evidence: invoke.evidence },
-        caller: caller(&invoke.caller, proofs)?,
+        caller: caller(&invoke.caller, proofs).await?,
     };
-    let mut outcome = outcome(ask(connection, &request).await?)?;
+    let mut outcome = outcome(connection.ask(&request).await?)?;
     let pending = outcome.pointer("/approval/id").and_then(Value::as_str).and_then(|id| id.parse().ok());
     if let Some(id) = pending
         && !output.json
@@ -35,26 +33,26 @@ pub async fn invoke(connection: &Connection, invoke: Invoke, proofs: &Proofs, ou
 
 /// Goes on with a call that waited.
 pub async fn resume(
-    connection: &Connection,
+    connection: &Connection<'_>,
     id: ApprovalId,
     args: &CallerArgs,
     proofs: &Proofs,
     output: Output,
 ) -> Result<u8, Fault> {
-    let outcome = outcome(ask(connection, &Request::Resume { id, caller: caller(args, proofs)? }).await?)?;
+    let outcome = outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?;
     Ok(finish(&outcome, output))
 }
 
 /// Shows the operator at this terminal exactly what would run, and goes on with the answer. `None` when nobody proved to
 /// be one: the call stays pending.
 async fn answered_here(
-    connection: &Connection,
+    connection: &Connection<'_>,
     id: ApprovalId,
     args: &CallerArgs,
     proofs: &Proofs,
 ) -> Result<Option<Value>, Fault> {
     note("this call needs a person's answer; an operator may give it here\n");
-    let shown = match ask(connection, &Request::ApprovalShow(proofs.operator()?, id)).await? {
+    let shown = match connection.ask(&Request::ApprovalShow(proofs.operator().await?, id)).await? {
         Reply::Fault(fault) => {
             note(&format!("{}: the call stays pending\n", fault.message));
             return Ok(None);
@@ -66,18 +64,18 @@ async fn answered_here(
         return Ok(None);
     };
     terminal::show(pending).map_err(unread)?;
-    let answer = if terminal::yes("run exactly this, once?").map_err(unread)? {
-        Request::Approve(proofs.operator()?, id)
+    let answer = if terminal::yes("run exactly this, once?").await.map_err(unread)? {
+        Request::Approve(proofs.operator().await?, id)
     } else {
-        Request::Deny(proofs.operator()?, id, None)
+        Request::Deny(proofs.operator().await?, id, None)
     };
-    document::<Value>(ask(connection, &answer).await?)?;
-    outcome(ask(connection, &Request::Resume { id, caller: caller(args, proofs)? }).await?).map(Some)
+    document::<Value>(connection.ask(&answer).await?)?;
+    outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?).map(Some)
 }
 
-fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
+async fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
     let proof = match args.subject {
-        Some(_) => Some(proofs.operator()?),
+        Some(_) => Some(proofs.operator().await?),
         None => None,
     };
     Ok(Caller { subject: args.subject.clone(), mode: args.mode.map(Into::into), turn: args.turn, proof })
@@ -107,18 +105,12 @@ fn finish(outcome: &Value, output: Output) -> u8 {
 }
 
 /// The argument bytes: from the word, from standard input, or from `--arg`s.
-fn arguments(invoke: &Invoke) -> Result<String, Fault> {
+async fn arguments(invoke: &Invoke) -> Result<String, Fault> {
     match invoke.arguments.as_deref() {
         Some("-") => {
-            let mut text = String::new();
             // One byte more than is taken, so that the executor refuses what is too large, not we.
-            let limit = capability_core::MAX_ARGUMENT_BYTES as u64 + 1;
-            std::io::stdin()
-                .lock()
-                .take(limit)
-                .read_to_string(&mut text)
-                .map_err(|_| Fault::usage("standard input is not UTF-8 text", "send one JSON object"))?;
-            Ok(text)
+            let text = terminal::input(capability_core::MAX_ARGUMENT_BYTES as u64 + 1).await;
+            text.map_err(|_| Fault::usage("standard input is not UTF-8 text", "send one JSON object"))
         }
         Some(text) => Ok(text.to_owned()),
         None => {

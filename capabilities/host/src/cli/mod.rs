@@ -1,6 +1,7 @@
 //! The command line: words in, a request to the host, and its reply for people or programs.
 
 mod arguments;
+mod audit;
 mod commands;
 mod contract;
 mod invoke;
@@ -10,9 +11,12 @@ mod report;
 mod table;
 mod terminal;
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
+use serde_json::json;
 
 use crate::connection::Connection;
 use crate::data_dir::DataDir;
@@ -28,7 +32,13 @@ const INTERRUPTED: u8 = 130;
 pub fn run(packages: &'static [&'static str]) -> ExitCode {
     crate::panic_hook::install();
     let packages = [packages, crate::LINKED].concat();
-    let line = CommandLine::parse();
+    let line = match parse() {
+        Ok(line) => line,
+        Err(error) if error.use_stderr() && std::env::args_os().any(|word| word == "--json") => {
+            return ExitCode::from(Output { json: true }.fault(&mistaken(&error)));
+        }
+        Err(error) => error.exit(),
+    };
     let output = Output { json: line.everywhere.json };
     let exit = match perform(line, output, &packages) {
         Ok(exit) => exit,
@@ -37,34 +47,73 @@ pub fn run(packages: &'static [&'static str]) -> ExitCode {
     ExitCode::from(exit)
 }
 
+/// The command line, called as this program is.
+fn parse() -> Result<CommandLine, clap::Error> {
+    let matches = command().try_get_matches()?;
+    CommandLine::from_arg_matches(&matches)
+}
+
+/// The grammar, under the name of the author's own program.
+fn command() -> clap::Command {
+    let program = std::env::current_exe().ok();
+    let name = program.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
+    match name {
+        // Once a process: the grammar takes names that last.
+        Some(name) => CommandLine::command().name(&*name.to_owned().leak()),
+        None => CommandLine::command(),
+    }
+}
+
+/// What a person reads about a wrong command line, for a program.
+fn mistaken(error: &clap::Error) -> Fault {
+    let text = error.to_string();
+    let (message, help) = text.trim_end().split_once("\n\n").unwrap_or((text.trim_end(), "see `--help`"));
+    Fault::usage(message.trim_start_matches("error: "), help)
+}
+
 fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, Fault> {
     match line.command {
         Command::Completions { shell } => {
-            let mut command = CommandLine::command();
+            let mut command = command();
             let name = command.get_name().to_owned();
-            clap_complete::generate(shell, &mut command, name, &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command, name, &mut script);
+            let script = String::from_utf8_lossy(&script);
+            output.print(&json!({ "shell": shell.to_string(), "script": script }), |_| script.clone().into_owned());
             return Ok(0);
         }
         Command::Contract(command) => return contract::perform(command, output, packages),
         _ => {}
     }
+    let path = match &line.everywhere.data_dir {
+        Some(path) => path.clone(),
+        None => DataDir::default_path().ok_or_else(|| {
+            Fault::usage("there is no state directory on this system", "name one with `--data-dir DIR`")
+        })?,
+    };
+    if let Command::Audit(command) = line.command {
+        return audit::perform(command, output, &path);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime =
         runtime.map_err(|_| Fault::broken("the host cannot start its threads", "free some memory and try again"))?;
-    runtime.block_on(async {
-        let path = match &line.everywhere.data_dir {
-            Some(path) => path.clone(),
-            None => DataDir::default_path().ok_or_else(|| {
-                Fault::usage("there is no state directory on this system", "name one with `--data-dir DIR`")
-            })?,
+    let exit = runtime.block_on(async {
+        let connection = match (Connection::open(&path, packages), &line.command) {
+            (Ok(connection), _) => connection,
+            (Err(fault), Command::Doctor { report }) => return commands::unopened(fault, report.clone(), output),
+            (Err(fault), _) => return Err(fault),
         };
-        let connection = Connection::open(&path, packages).await?;
+        let interrupted = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
         // An interrupt drops what runs, and whatever is dropped leaves its record; only then does the process end.
         let exit = tokio::select! {
             exit = commands::perform(&connection, line, output) => exit,
-            () = connection.interrupted() => Ok(INTERRUPTED),
+            () = connection.interrupted() => Ok(interrupted),
         };
         connection.close().await;
         exit
-    })
+    });
+    terminal::restore();
+    // Nobody waits for a thread that waits for a person.
+    runtime.shutdown_background();
+    exit
 }

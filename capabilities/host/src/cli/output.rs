@@ -5,6 +5,7 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+use super::terminal::visible_lines;
 use crate::protocol::Fault;
 
 /// Where a command writes: one JSON document, or text for people with colour where a terminal takes it.
@@ -31,13 +32,14 @@ pub fn styled(style: Style, text: &str) -> String {
 impl Output {
     /// Prints the document as JSON, or what `human` makes of it.
     pub fn print<T: Serialize>(self, document: &T, human: impl FnOnce(&T) -> String) {
-        let text = if self.json {
-            serde_json::to_string(document).map(|line| line + "\n").unwrap_or_default()
-        } else {
-            human(document)
-        };
         // A reader that went away, such as `head`, is no fault of ours.
-        let _ = anstream::stdout().lock().write_all(text.as_bytes());
+        let _ = if self.json {
+            let line = serde_json::to_string(document).map(|line| line + "\n").unwrap_or_default();
+            // Not for people: every character as it is.
+            std::io::stdout().lock().write_all(line.as_bytes())
+        } else {
+            anstream::stdout().lock().write_all(human(document).as_bytes())
+        };
     }
 
     /// Prints a fault: on standard error for people, as the one document otherwise.
@@ -47,9 +49,9 @@ impl Output {
                 String::new()
             });
         } else {
-            let mut text = format!("{} {}\n", styled(BAD, "error:"), fault.message);
+            let mut text = format!("{} {}\n", styled(BAD, "error:"), visible_lines(&fault.message));
             if let Some(help) = &fault.help {
-                text += &format!("{} {help}\n", styled(NAME, "help:"));
+                text += &format!("{} {}\n", styled(NAME, "help:"), visible_lines(help));
             }
             note(&text);
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::output::{BAD, GOOD, NAME, WARN, styled};
 use super::table::layout;
-use super::terminal::{card, visible};
+use super::terminal::{card, visible, visible_json};
 use crate::protocol::{ApprovalDetail, Description, Probe, ProbeState, Row, Switch};
 
 /// `list`.
@@ -67,7 +67,7 @@ pub fn describe(found: &Description) -> String {
 pub fn outcome(outcome: &Value) -> String {
     let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
     if let Some(result) = outcome.get("result") {
-        return serde_json::to_string_pretty(result).unwrap_or_default() + "\n";
+        return visible_json(result) + "\n";
     }
     let kind = word("outcome");
     let style = if kind == "pending" { WARN } else { BAD };
@@ -137,7 +137,8 @@ pub fn records(records: &[Value]) -> String {
         .iter()
         .map(|record| {
             let word = |key: &str| match record.get(key) {
-                Some(Value::String(text)) => text.clone(),
+                // A log that somebody changed may hold anything.
+                Some(Value::String(text)) => visible(text),
                 Some(Value::Null) | None => String::new(),
                 Some(other) => other.to_string(),
             };

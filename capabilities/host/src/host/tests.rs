@@ -3,7 +3,7 @@ use crate::audit_log::{Finding, verify};
 use crate::error::HostError;
 use capability_core::executor::{Ended, Proposal};
 use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
-use capability_core::store::OptIns;
+use capability_core::store::{Answer, OptIns};
 
 fn open(dir: &tempfile::TempDir) -> Result<Host, HostError> {
     Host::open(HostOptions { data_dir: dir.path().join("data"), packages: &["capability-host", "capabilities"] })
@@ -52,4 +52,79 @@ async fn operators_prove_themselves_and_it_is_on_record() {
     assert_eq!(lines.len(), 2);
     assert!(lines[0].contains("operator_credential") && lines[1].contains("operator_session"), "{lines:?}");
     assert!(!lines.concat().contains("horse"));
+}
+
+/// Changes something, if only in name.
+#[capability_core::capability(name = "fixture.change", version = 1, side_effect = mutating, network = local)]
+fn change(
+    /// To what.
+    value: String,
+) -> String {
+    value
+}
+
+/// What waits for a person outlives the host, its content leaves every file once it was used, and the log tells all of it
+/// without a word of it.
+#[tokio::test]
+async fn an_approval_outlives_the_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let host = open(&dir).unwrap();
+    host.operators().setup("correct horse battery").await.unwrap();
+    let proposal = Proposal::new("fixture.change", 1, r#"{"value":"tangerine"}"#);
+    let pending = host.executor().invoke(&session(&host), proposal).await;
+    let Ended::Pending { approval, .. } = pending.ended() else { panic!("{pending:?}") };
+    let approval = *approval;
+    drop(host);
+
+    let host = open(&dir).unwrap();
+    let operator = host.operators().by_password("correct horse battery").unwrap();
+    assert_eq!(host.executor().waiting(&operator).await.unwrap().len(), 1);
+    host.executor().answer(&operator, approval, Answer::Approve).await.unwrap();
+    drop(host);
+
+    let host = open(&dir).unwrap();
+    let outcome = host.executor().resume(&session(&host), approval).await;
+    assert!(matches!(outcome.ended(), Ended::Executed { .. }), "{outcome:?}");
+    let again = host.executor().resume(&session(&host), approval).await;
+    assert!(matches!(again.ended(), Ended::Rejected(_)), "{again:?}");
+    let (audit, data) = (host.audit_dir(), host.data_dir().path().to_owned());
+    drop(host);
+
+    let report = verify(&audit).unwrap();
+    assert_eq!((report.finding, report.last), (Finding::Clean, again.receipt()));
+    let stats = crate::audit_log::stats(&audit).unwrap();
+    assert_eq!((stats.events["intent"], stats.events["approval"]), (1, 1));
+    assert_eq!((stats.outcomes["pending"], stats.outcomes["executed"], stats.outcomes["rejected"]), (1, 1, 1));
+    for path in [audit.join("audit.jsonl"), data.join("state.db"), data.join("state.db-wal")] {
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        assert!(!bytes.windows(9).any(|window| window == b"tangerine"), "{}", path.display());
+    }
+    assert_eq!(open(&dir).unwrap().opened().unfinished_intents, 0);
+}
+
+/// Damage anywhere is a refusal to open that names the file and says what to do.
+#[tokio::test]
+async fn damaged_state_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    drop(open(&dir).unwrap());
+    for (file, content) in [
+        ("state.db", "x".repeat(9000)),
+        ("digest.key", "short".to_owned()),
+        ("config.toml", "colour = 1\n".to_owned()),
+        ("audit/audit.jsonl", "{}\n".to_owned()),
+        ("audit/head", "x".to_owned()),
+    ] {
+        let path = data.join(file);
+        let before = std::fs::read(&path).ok();
+        crate::data_dir::write_private(&path, content.as_bytes()).unwrap();
+        let refused = open(&dir).unwrap_err().to_string();
+        assert!(refused.contains(path.to_str().unwrap()) && refused.contains("\nhelp: "), "{file}: {refused}");
+        assert_eq!(std::fs::read(&path).unwrap(), content.as_bytes(), "{file} was changed");
+        match before {
+            Some(before) => crate::data_dir::write_private(&path, &before).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+    }
+    drop(open(&dir).unwrap());
 }

@@ -35,6 +35,9 @@ pub struct Credential {
     state: Mutex<State>,
 }
 
+/// The hash of a password that is not yet set.
+pub(crate) struct NewPassword(String);
+
 struct State {
     attempts: Attempts,
     sessions: Sessions,
@@ -83,12 +86,7 @@ impl Credential {
     /// [`OperatorError::AlreadySetUp`] when there is one, [`OperatorError::TooShort`] or [`OperatorError::TooLong`] for one
     /// that will not do.
     pub fn setup(&self, password: &str) -> Result<(), OperatorError> {
-        let _state = self.state();
-        if self.is_set_up()? {
-            return Err(OperatorError::AlreadySetUp);
-        }
-        let hash = password::hash(password)?;
-        Ok(write_private(&self.file(), hash.as_bytes())?)
+        self.set_first(&self.first(password)?)
     }
 
     /// Replaces the password and ends every session.
@@ -96,11 +94,36 @@ impl Credential {
     /// # Errors
     /// As [`Credential::verify`] and [`Credential::setup`].
     pub fn change(&self, old: &str, new: &str) -> Result<(), OperatorError> {
-        let mut state = self.state();
-        self.verify_in(&mut state, old)?;
-        let hash = password::hash(new)?;
+        self.replace(&self.next(old, new)?)
+    }
+
+    /// A first password that will do, not yet set: what is recorded before it counts.
+    pub(crate) fn first(&self, password: &str) -> Result<NewPassword, OperatorError> {
+        if self.is_set_up()? {
+            return Err(OperatorError::AlreadySetUp);
+        }
+        password::hash(password).map(NewPassword)
+    }
+
+    pub(crate) fn set_first(&self, new: &NewPassword) -> Result<(), OperatorError> {
+        let _state = self.state();
+        // Asked again under the lock: of two first passwords one is the first.
+        if self.is_set_up()? {
+            return Err(OperatorError::AlreadySetUp);
+        }
+        Ok(write_private(&self.file(), new.0.as_bytes())?)
+    }
+
+    /// A next password that will do, by somebody who knows the old one.
+    pub(crate) fn next(&self, old: &str, new: &str) -> Result<NewPassword, OperatorError> {
+        self.verify(old)?;
+        password::hash(new).map(NewPassword)
+    }
+
+    pub(crate) fn replace(&self, new: &NewPassword) -> Result<(), OperatorError> {
+        let state = self.state();
         state.sessions.clear()?;
-        Ok(write_private(&self.file(), hash.as_bytes())?)
+        Ok(write_private(&self.file(), new.0.as_bytes())?)
     }
 
     /// Checks a password. Costs the same whether it is right or wrong; after each failure in a row the next check is

@@ -17,8 +17,10 @@ pub(super) const MAX_PASSWORD_BYTES: usize = 1024;
 const MEMORY_KIB: u32 = 32 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
-/// What a stored hash must have cost at least; one that was made cheaper was not made here.
-const LEAST: (u32, u32) = (19 * 1024, 2);
+/// What a stored hash must have cost at least, in KiB and passes, and its size; a weaker one was not made here.
+const LEAST_MEMORY_KIB: u32 = 19 * 1024;
+const LEAST_PASSES: u32 = 2;
+const HASH_BYTES: usize = 32;
 
 fn argon2() -> Result<Argon2<'static>, OperatorError> {
     let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| OperatorError::Memory)?;
@@ -43,7 +45,9 @@ pub(super) fn hash(password: &str) -> Result<String, OperatorError> {
 pub(super) fn matches(password: &str, stored: &[u8]) -> Option<bool> {
     let hash = PasswordHash::new(core::str::from_utf8(stored).ok()?).ok()?;
     let params = Params::try_from(&hash).ok()?;
-    if hash.algorithm.as_str() != "argon2id" || hash.hash.is_none() || (params.m_cost(), params.t_cost()) < LEAST {
+    let cheap = params.m_cost() < LEAST_MEMORY_KIB || params.t_cost() < LEAST_PASSES;
+    let short = hash.hash.as_ref().is_none_or(|output| output.as_bytes().len() < HASH_BYTES);
+    if hash.algorithm.as_str() != "argon2id" || cheap || short {
         return None;
     }
     // One that is too long is never the right one; hashing what is left of it costs the same.

@@ -60,7 +60,7 @@ impl FileOptIns {
     /// [`OptInError`].
     pub fn set(&self, family: &str, on: bool) -> Result<(), OptInError> {
         let path = self.file(family).ok_or(OptInError::NotAFamily)?;
-        // A directory or link in the file's place is not replaced by renaming over it in every case: refuse it by name.
+        // A link in the file's place is replaced itself, never followed; a directory there is an error.
         write_private(&path, if on { b"on\n" } else { b"off\n" }).map_err(OptInError::File)
     }
 

@@ -58,7 +58,6 @@ fn one(fails: Fails) {
     }
 }
 
-/// A record that is too long for a line is refused by itself, and the log goes on. No real record is.
 #[test]
 fn submissions_are_answered_in_their_order() {
     let memory = Memory::default();
@@ -71,4 +70,46 @@ fn submissions_are_answered_in_their_order() {
     assert_eq!(scan(disk.bytes.as_slice(), *disk.heads.last().unwrap()).unwrap().records, 200);
     // What queued up went out together.
     assert!(disk.batches.len() < 150, "{} batches", disk.batches.len());
+}
+
+/// A disk that stands still: submitting neither blocks nor fills the memory, and what was taken is written once it moves.
+#[test]
+fn a_disk_that_stands_still() {
+    use super::super::medium::Medium;
+    use std::sync::{Arc, Mutex};
+
+    struct Gated(Memory, Arc<Mutex<()>>);
+    impl Medium for Gated {
+        fn append(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+            drop(self.1.lock().unwrap());
+            self.0.append(bytes)
+        }
+        fn sync(&mut self) -> std::io::Result<()> {
+            self.0.sync()
+        }
+        fn cut(&mut self, len: u64) -> std::io::Result<()> {
+            self.0.cut(len)
+        }
+        fn point(&mut self, head: Head) -> std::io::Result<()> {
+            self.0.point(head)
+        }
+        fn sync_head(&mut self) -> std::io::Result<()> {
+            self.0.sync_head()
+        }
+    }
+
+    let (memory, gate) = (Memory::default(), Arc::new(Mutex::new(())));
+    let closed = gate.lock().unwrap();
+    let medium = Gated(memory.clone(), Arc::clone(&gate));
+    let log = AuditLog::start(Committer::new(medium, Head::EMPTY, 0)).unwrap();
+    let waiting: Vec<_> = (0..20_000).map(|_| log.submit(expiry(1))).collect();
+    let refused = waiting.iter().filter(|waiting| waiting.is_refused()).count();
+    assert!(refused > 1000 && refused < 4000, "{refused}");
+    drop(closed);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let written = waiting.into_iter().filter(|waiting| !waiting.is_refused());
+    let last = written.map(|waiting| runtime.block_on(waiting.durable()).unwrap().seq).max();
+    assert_eq!(last, Some(20_000 - refused as u64));
+    assert!(!log.is_poisoned());
+    assert!(submit(&log, expiry(2)).is_ok());
 }

@@ -156,7 +156,8 @@ fn closing_loses_nothing() {
     let audit = dir.path().join("audit");
     let (log, _) = AuditLog::open(&audit).unwrap();
     use capability_core::audit::Sink;
-    let last = (0..100).map(|number| log.submit(expiry(number))).last().unwrap();
+    let mut submitted: Vec<_> = (0..100).map(|number| log.submit(expiry(number))).collect();
+    let last = submitted.pop().unwrap();
     drop(log);
     assert_eq!(wait(last.durable()).unwrap().seq, 100);
     assert_eq!(verify(&audit).unwrap().records, 100);

@@ -1,0 +1,22 @@
+//! The command line from outside: an author's own binary, built from an empty folder, and everything it can be asked.
+
+#[cfg(test)]
+mod approvals;
+#[cfg(test)]
+mod callers;
+#[cfg(test)]
+mod canary;
+#[cfg(test)]
+mod contracts;
+#[cfg(test)]
+mod doctor;
+#[cfg(test)]
+mod home;
+#[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod project;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod transcripts;

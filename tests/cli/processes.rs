@@ -1,0 +1,229 @@
+//! Several processes on one data directory, and what their ends leave behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::home::{Home, Ran, ended, signal, until};
+
+fn owner(home: &Home) -> String {
+    fs::read_to_string(home.data().join("owner.lock")).unwrap().trim().to_owned()
+}
+
+#[test]
+fn others_reach_the_host_over_its_socket() {
+    let home = Home::with_operator();
+    home.operate(&["optin", "set", "house", "on"]).exits(0);
+    let serving = home.serve();
+    let host = serving.id().to_string();
+    home.run(&["serve"]).exits(2).says(&["another process serves"]);
+    let id = home.pending(&["house.send", r#"{"to":"you","text":"hello"}"#]);
+    assert_eq!(owner(&home), host);
+    home.operate(&["approvals", "approve", &id]).exits(0);
+    let (exit, done) = home.json(&["resume", &id]);
+    assert_eq!((exit, &done["result"]), (0, &json!("sent 5 bytes to you")));
+    for words in [&["list"][..], &["describe", "house.greet"], &["optin", "show"], &["doctor"], &["audit", "verify"]] {
+        home.run(words).exits(0);
+        assert_eq!(owner(&home), host, "{words:?}");
+    }
+    let ran = serving.end("TERM").exits(0);
+    assert!(ran.out.starts_with("serving command lines at ") && ran.err.is_empty(), "{ran:#?}");
+    // What waited there waits here.
+    home.run(&["audit", "verify"]).exits(0);
+    assert_eq!(home.json(&["resume", &id]).1["code"], "approval_consumed");
+}
+
+#[test]
+fn a_host_says_as_json_that_it_serves() {
+    let home = Home::new();
+    let child = home.start(&["serve", "--json"]);
+    until("the socket", || std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).ok());
+    signal(&child, "INT");
+    let ran = ended(child).exits(0);
+    assert_eq!(ran.document()["serving"], json!(home.data()));
+}
+
+/// Twenty command lines at once and no server: each owns the directory, or is served by whichever does.
+#[test]
+fn twenty_at_once_all_succeed() {
+    let home = Home::new();
+    let words: Vec<_> = (0..20).map(|number| json!({ "name": format!("number {number}") }).to_string()).collect();
+    let children: Vec<_> =
+        words.iter().map(|arguments| home.start(&["invoke", "house.greet", arguments, "--json"])).collect();
+    for (number, child) in children.into_iter().enumerate() {
+        let ran = ended(child).exits(0);
+        assert_eq!(ran.document()["result"], format!("hello, number {number}"));
+    }
+    let outcomes = home.records_of("outcome");
+    assert_eq!(outcomes.iter().filter(|record| record["outcome"] == "executed").count(), 20, "each ran once");
+    home.run(&["audit", "verify"]).exits(0);
+}
+
+/// Interrupted, politely or by Ctrl-C, in its own process or while another one does the work: one record, `cancelled`.
+#[test]
+fn an_interrupted_call_leaves_one_record() {
+    for serve in [false, true] {
+        for name in ["INT", "TERM"] {
+            let home = Home::new();
+            let serving = serve.then(|| home.serve());
+            let child = home.start(&["invoke", "house.think", r#"{"ms":20000}"#]);
+            until("the decision", || (!home.records_of("policy_decision").is_empty()).then_some(()));
+            signal(&child, name);
+            let ran = ended(child).exits(130);
+            assert!(ran.out.is_empty() && ran.err.is_empty(), "{ran:#?}");
+            let outcome = until("the record", || home.records_of("outcome").pop());
+            assert_eq!((&outcome["outcome"], &outcome["code"]), (&json!("cancelled"), &json!(null)), "{outcome}");
+            drop(serving);
+            home.run(&["list"]).exits(0);
+            assert_eq!(home.records_of("outcome").len(), 1, "{serve} {name}");
+            home.run(&["audit", "verify"]).exits(0);
+        }
+    }
+}
+
+/// A host that is told to stop finishes what others asked it for.
+#[test]
+fn a_stopping_host_finishes_its_clients() {
+    let home = Home::new();
+    let serving = home.serve();
+    let child = home.start(&["invoke", "house.think", r#"{"ms":1000}"#, "--json"]);
+    until("the decision", || (!home.records_of("policy_decision").is_empty()).then_some(()));
+    serving.end("TERM").exits(0);
+    assert_eq!(ended(child).exits(0).document()["outcome"], "executed");
+}
+
+#[test]
+fn a_killed_host_leaves_an_unfinished_intent_that_the_next_one_reports() {
+    let home = Home::with_operator();
+    let id = home.pending(&["house.dispatch", r#"{"ms":20000}"#]);
+    home.operate(&["approvals", "approve", &id]).exits(0);
+    let serving = home.serve();
+    let child = home.start(&["resume", &id]);
+    until("the intent", || (!home.records_of("intent").is_empty()).then_some(()));
+    assert_eq!(serving.end("KILL").exit, -9);
+    ended(child).exits(6).says(&["went away before it answered", "audit tail"]);
+
+    assert!(std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).is_err(), "a stale socket");
+    let serving = home.serve();
+    let recovery = home.records_of("recovery");
+    assert_eq!(recovery.len(), 1, "{recovery:?}");
+    assert_eq!((&recovery[0]["kind"], &recovery[0]["count"]), (&json!("unfinished_intents"), &json!(1)));
+    // It is not run again.
+    assert_eq!(home.json(&["resume", &id]).1["code"], "approval_consumed");
+    drop(serving);
+    home.run(&["list"]).exits(0);
+    assert_eq!(home.records_of("recovery").len(), 1, "reported once");
+    home.run(&["audit", "verify"]).exits(0);
+}
+
+/// Something else than a host at the socket's place is replaced by the owner, and waited for by nobody.
+#[test]
+fn a_stale_socket_is_replaced() {
+    let home = Home::new();
+    home.run(&["list"]).exits(0);
+    let path = home.data().join("host.sock");
+    let _ = fs::remove_file(&path);
+    let dead = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    drop(dead);
+    home.run(&["invoke", "house.greet", r#"{"name":"a"}"#]).exits(0);
+    let _ = fs::remove_file(&path);
+    fs::write(&path, "no socket").unwrap();
+    home.run(&["invoke", "house.greet", r#"{"name":"a"}"#]).exits(0);
+}
+
+/// What no client of this version sends ends that client and nothing else.
+#[test]
+fn nonsense_on_the_socket_is_answered_and_survived() {
+    use std::io::{Read, Write};
+    let home = Home::new();
+    let serving = home.serve();
+    for sent in ["\n", "{}\n", "\"list\"\n\"list\"\n", "not json at all\n", "{\"approve\":[{\"token\":\"\"},\"1\"]}\n"] {
+        let mut client = std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).unwrap();
+        client.write_all(sent.as_bytes()).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("\n{"), "{sent:?}: {answer}");
+    }
+    // Proof and terminal are the caller's own: a claim of one is no proof.
+    let mut client = std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).unwrap();
+    client.write_all(b"{\"approval_list\":\"terminal\"}\n").unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("\"fault\"") && answer.contains("\"exit\":4"), "{answer}");
+    home.run(&["invoke", "house.greet", r#"{"name":"a"}"#]).exits(0);
+    drop(serving);
+}
+
+#[test]
+fn a_directory_that_is_not_the_hosts_alone_is_refused() {
+    let home = Home::new();
+    let refused = |said: &[&str]| {
+        home.run(&["invoke", "house.greet", r#"{"name":"a"}"#]).exits(6).says(said);
+        let (exit, document) = home.json(&["list"]);
+        assert!(exit == 6 && document["error"]["help"].is_string(), "{document}");
+    };
+    fs::create_dir(home.data()).unwrap();
+    fs::set_permissions(home.data(), fs::Permissions::from_mode(0o755)).unwrap();
+    refused(&["has mode 0755", "chmod 0700"]);
+    fs::set_permissions(home.data(), fs::Permissions::from_mode(0o700)).unwrap();
+    home.run(&["list"]).exits(0);
+    for file in ["state.db", "digest.key", "audit/audit.jsonl", "audit/head"] {
+        fs::set_permissions(home.data().join(file), fs::Permissions::from_mode(0o640)).unwrap();
+        refused(&[file, "0640", "chmod 0600"]);
+        fs::set_permissions(home.data().join(file), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    fs::rename(home.data(), home.top().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(home.top().join("elsewhere"), home.data()).unwrap();
+    refused(&["symbolic link"]);
+    fs::remove_file(home.data()).unwrap();
+    fs::write(home.data(), "").unwrap();
+    refused(&["not a directory"]);
+    // No file system takes a directory here, whoever asks.
+    home.run(&["list", "--data-dir", "/proc/self/capability"]).exits(6).says(&["could not make"]);
+    let long = home.top().join("x".repeat(120));
+    home.run(&["list", "--data-dir", long.to_str().unwrap()]).exits(6).says(&["shorter path"]);
+}
+
+/// A server whose files may grow no further from some point on, as on a full disk. It hears of it as an error.
+fn full_disk(home: &Home, client: &[&str]) -> Ran {
+    // The log must be the longest of the files, so that it is the first to hit the limit.
+    while fs::metadata(home.log()).map_or(0, |log| log.len()) < 160 * 1024 {
+        let serving = home.serve();
+        let children: Vec<_> =
+            (0..24).map(|_| home.start(&["invoke", "house.greet", r#"{"name":1}"#])).collect();
+        children.into_iter().for_each(|child| drop(ended(child).exits(4)));
+        drop(serving.end("TERM"));
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; exec \"$0\" serve", home.command(&[]).get_program().to_str().unwrap()]);
+    command.env("CAPABILITY_DATA_DIR", home.data()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut server = command.spawn().unwrap();
+    until("the socket", || std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).ok());
+    let decisions = home.records_of("policy_decision").len();
+    let slow = home.start(client);
+    until("the decision", || (home.records_of("policy_decision").len() > decisions).then_some(()));
+    let limit = format!("--fsize={}", fs::metadata(home.log()).unwrap().len());
+    assert!(Command::new("prlimit").args(["--pid", &server.id().to_string(), &limit]).status().unwrap().success());
+    let ran = ended(slow);
+    let (exit, outcome) = home.json(&["invoke", "house.greet", r#"{"name":"a"}"#]);
+    assert_eq!((exit, &outcome["outcome"], &outcome["code"]), (6, &json!("rejected"), &json!("audit_unavailable")));
+    assert!(outcome.get("receipt").is_none(), "{outcome}");
+    home.run(&["doctor"]).exits(6).says(&["a write failed"]);
+    signal(&server, "TERM");
+    server.wait().unwrap();
+    ran
+}
+
+#[test]
+fn what_ran_without_a_record_is_withheld_and_nothing_runs_after_it() {
+    let home = Home::new();
+    let ran = full_disk(&home, &["invoke", "house.think", r#"{"ms":1500}"#, "--json"]).exits(6);
+    let outcome = ran.document();
+    assert_eq!((&outcome["outcome"], outcome.get("result")), (&json!("withheld"), None), "{outcome}");
+    home.run(&["audit", "verify"]);
+    home.run(&["invoke", "house.greet", r#"{"name":"a"}"#]).exits(0);
+    home.run(&["audit", "verify"]).exits(0);
+}
