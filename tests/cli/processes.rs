@@ -139,7 +139,8 @@ fn nonsense_on_the_socket_is_answered_and_survived() {
     use std::io::{Read, Write};
     let home = Home::new();
     let serving = home.serve();
-    for sent in ["\n", "{}\n", "\"list\"\n\"list\"\n", "not json at all\n", "{\"approve\":[{\"token\":\"\"},\"1\"]}\n"] {
+    for sent in ["\n", "{}\n", "\"list\"\n\"list\"\n", "not json at all\n", "{\"approve\":[{\"token\":\"\"},\"1\"]}\n"]
+    {
         let mut client = std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).unwrap();
         client.write_all(sent.as_bytes()).unwrap();
         client.shutdown(std::net::Shutdown::Write).unwrap();
@@ -192,8 +193,7 @@ fn full_disk(home: &Home, client: &[&str]) -> Ran {
     // The log must be the longest of the files, so that it is the first to hit the limit.
     while fs::metadata(home.log()).map_or(0, |log| log.len()) < 160 * 1024 {
         let serving = home.serve();
-        let children: Vec<_> =
-            (0..24).map(|_| home.start(&["invoke", "house.greet", r#"{"name":1}"#])).collect();
+        let children: Vec<_> = (0..24).map(|_| home.start(&["invoke", "house.greet", r#"{"name":1}"#])).collect();
         children.into_iter().for_each(|child| drop(ended(child).exits(4)));
         drop(serving.end("TERM"));
     }

@@ -119,7 +119,8 @@ pub fn bare_household() -> &'static Path {
 pub fn builtin() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let built = cargo(workspace(), &["build", "--quiet", "--offline", "-p", "capability-host", "--bin", "capability"]);
+        let built =
+            cargo(workspace(), &["build", "--quiet", "--offline", "-p", "capability-host", "--bin", "capability"]);
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         target().join("debug/capability")
     })
