@@ -111,11 +111,17 @@ mod every_registered_capability {
                         let outcome = stopped.audit().await;
                         assert_eq!(outcome.stage(), Stage::Validate, "`{entry}`: {value}");
                         let by_schema = outcome.code() == Some(Code::SchemaViolation);
-                        assert!(!(oracle && by_schema && is_exact(&value)), "`{entry}` refuses what its schema accepts: {value}");
+                        assert!(
+                            !(oracle && by_schema && is_exact(&value)),
+                            "`{entry}` refuses what its schema accepts: {value}"
+                        );
                     }
                 }
             }
         }
-        assert!(sent >= 20_000 && accepted * 4 >= sent, "{sent} calls sent, {accepted} accepted: the samples say little");
+        assert!(
+            sent >= 20_000 && accepted * 4 >= sent,
+            "{sent} calls sent, {accepted} accepted: the samples say little"
+        );
     }
 }

@@ -67,8 +67,7 @@ fn another_subject_needs_an_operator_and_a_manifest() {
     greeting(&home, &[&["--subject", "agent:cellar"][..], &proof].concat()).exits(4).says(&["has no manifest"]);
     greeting(&home, &[&["--subject", "agent:kitchen"][..], &proof].concat()).exits(0).says(&["hello, a"]);
 
-    let (exit, outcome) =
-        home.operate_json(&["invoke", "house.count", r#"{"by":1}"#, "--subject", "agent:kitchen"]);
+    let (exit, outcome) = home.operate_json(&["invoke", "house.count", r#"{"by":1}"#, "--subject", "agent:kitchen"]);
     assert_eq!((exit, &outcome["code"], &outcome["stage"]), (4, &json!("undeclared"), &json!("policy")));
     let subjects: Vec<_> = home.records_of("outcome").iter().map(|record| record["subject"].clone()).collect();
     assert_eq!(subjects, [json!("agent:kitchen"), json!("agent:kitchen")]);

@@ -46,7 +46,9 @@ fn a_contract_changes_with_its_version_or_not_at_all() {
     let home = Home::of(&first);
     let run = |program: &PathBuf, words: &[&str]| run_in(project.root(), &home, program, words);
 
-    run(&first, &["contract", "check"]).exits(4).says(&["`keeper` has capabilities and no contract list", "contract update"]);
+    run(&first, &["contract", "check"])
+        .exits(4)
+        .says(&["`keeper` has capabilities and no contract list", "contract update"]);
     run(&first, &["list"]).exits(0);
     // From anywhere else it would write somewhere else.
     run_in(home.top(), &home, &first, &["contract", "update"]).exits(2).says(&["--file FILE"]);
@@ -54,7 +56,10 @@ fn a_contract_changes_with_its_version_or_not_at_all() {
     run(&first, &["contract", "update", "--package", "nobody"]).exits(2).says(&["keeper"]);
     run(&first, &["contract", "update"]).exits(0).says(&["2 contracts written to contracts.lock"]);
     let lock = project.read("contracts.lock");
-    assert!(lock.contains("garden.count@1 read_only local") && lock.contains("garden.water@1 mutating local"), "{lock}");
+    assert!(
+        lock.contains("garden.count@1 read_only local") && lock.contains("garden.water@1 mutating local"),
+        "{lock}"
+    );
 
     let listed = format!("{KEEPER}capability_core::contracts!(\"../contracts.lock\");\n");
     project.write("src/main.rs", &listed);

@@ -27,8 +27,12 @@ fn every_probe_says_how_it_stands_and_what_to_do() {
     for probe in probes.as_array().unwrap() {
         assert!(probe["state"] == "ok" || probe["help"].as_str().is_some_and(|help| !help.is_empty()), "{probe}");
     }
-    let state = |name: &str| probes.as_array().unwrap().iter().find(|probe| probe["name"] == name).unwrap()["state"].clone();
-    assert_eq!((state("operator credential"), state("isolation"), state("stores")), (json!("weak"), json!("weak"), json!("ok")));
+    let state =
+        |name: &str| probes.as_array().unwrap().iter().find(|probe| probe["name"] == name).unwrap()["state"].clone();
+    assert_eq!(
+        (state("operator credential"), state("isolation"), state("stores")),
+        (json!("weak"), json!("weak"), json!("ok"))
+    );
     home.run(&["doctor"]).exits(0).says(&all).says(&["operator setup", "isolation none, deadline cooperative"]);
     home.setup();
     home.run(&["doctor"]).exits(0).says(&["a password is set"]);

@@ -94,6 +94,40 @@ fn a_stopping_host_finishes_its_clients() {
     assert_eq!(ended(child).exits(0).document()["outcome"], "executed");
 }
 
+/// One that is told again does not.
+#[test]
+fn a_host_that_is_told_twice_calls_off_what_runs() {
+    let home = Home::new();
+    let serving = home.serve();
+    let child = home.start(&["invoke", "house.think", r#"{"ms":20000}"#]);
+    until("the decision", || (!home.records_of("policy_decision").is_empty()).then_some(()));
+    let ran = serving.end_by(|host| {
+        signal(host, "TERM");
+        let listens = || std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).is_ok();
+        until("the closed door", || (!listens()).then_some(()));
+        assert!(home.records_of("outcome").is_empty());
+        signal(host, "TERM");
+    });
+    ran.exits(0);
+    ended(child).exits(6).says(&["went away before it answered"]);
+    let outcomes = home.records_of("outcome");
+    assert_eq!((outcomes.len(), &outcomes[0]["outcome"]), (1, &json!("cancelled")));
+    home.run(&["audit", "verify"]).exits(0);
+}
+
+/// A command that owns the directory for its own duration does not keep a server from starting.
+#[test]
+fn a_server_waits_for_a_short_command() {
+    let home = Home::new();
+    for _ in 0..4 {
+        let short: Vec<_> = (0..3).map(|_| home.start(&["list"])).collect();
+        let serving = home.serve();
+        short.into_iter().for_each(|child| drop(ended(child).exits(0)));
+        until("the server", || (owner(&home) == serving.id().to_string()).then_some(()));
+        serving.end("INT").exits(0);
+    }
+}
+
 #[test]
 fn a_killed_host_leaves_an_unfinished_intent_that_the_next_one_reports() {
     let home = Home::with_operator();
@@ -139,7 +173,8 @@ fn nonsense_on_the_socket_is_answered_and_survived() {
     use std::io::{Read, Write};
     let home = Home::new();
     let serving = home.serve();
-    for sent in ["\n", "{}\n", "\"list\"\n\"list\"\n", "not json at all\n", "{\"approve\":[{\"token\":\"\"},\"1\"]}\n"] {
+    for sent in ["\n", "{}\n", "\"list\"\n\"list\"\n", "not json at all\n", "{\"approve\":[{\"token\":\"\"},\"1\"]}\n"]
+    {
         let mut client = std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).unwrap();
         client.write_all(sent.as_bytes()).unwrap();
         client.shutdown(std::net::Shutdown::Write).unwrap();
@@ -192,8 +227,7 @@ fn full_disk(home: &Home, client: &[&str]) -> Ran {
     // The log must be the longest of the files, so that it is the first to hit the limit.
     while fs::metadata(home.log()).map_or(0, |log| log.len()) < 160 * 1024 {
         let serving = home.serve();
-        let children: Vec<_> =
-            (0..24).map(|_| home.start(&["invoke", "house.greet", r#"{"name":1}"#])).collect();
+        let children: Vec<_> = (0..24).map(|_| home.start(&["invoke", "house.greet", r#"{"name":1}"#])).collect();
         children.into_iter().for_each(|child| drop(ended(child).exits(4)));
         drop(serving.end("TERM"));
     }
