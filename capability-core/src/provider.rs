@@ -38,7 +38,7 @@ pub enum FallbackPolicy {
 
 /// The decision about one capability for one session. Listing and running both need one in hand.
 ///
-/// Source: the capability-system seed, "Decision shape". For a compiled capability it is trivial.
+/// For a compiled capability it is trivial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a provider decision that is not looked at decides nothing"]
 pub struct ProviderDecision {

@@ -241,3 +241,7 @@ impl core::fmt::Display for RegistryFault {
 }
 
 impl core::error::Error for RegistryFault {}
+
+#[cfg(test)]
+#[path = "registry/tests.rs"]
+mod tests;

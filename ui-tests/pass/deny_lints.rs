@@ -1,6 +1,7 @@
 //! Generated code is quiet under strict lints, and adds no visible name.
+#![forbid(unsafe_code)]
 #![deny(
-    missing_docs, unsafe_code, unused_qualifications, warnings, unreachable_pub, single_use_lifetimes, unused_lifetimes,
+    missing_docs, unused_qualifications, warnings, unreachable_pub, single_use_lifetimes, unused_lifetimes,
     trivial_casts, trivial_numeric_casts, unused_results, elided_lifetimes_in_paths, missing_debug_implementations,
     missing_copy_implementations, non_ascii_idents, let_underscore_drop, unit_bindings, redundant_lifetimes,
     explicit_outlives_requirements, unnameable_types, variant_size_differences, ambiguous_negative_literals

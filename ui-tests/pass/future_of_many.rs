@@ -25,6 +25,24 @@ async fn borrows(context: &Context, words: Vec<String>) -> usize {
     total
 }
 
+async fn sum<I: Iterator<Item: Future<Output = usize>>>(futures: I) -> usize {
+    let mut total = 0;
+    for future in futures {
+        total += future.await;
+    }
+    total
+}
+
+async fn length(word: &str) -> usize {
+    ready(()).await;
+    word.len()
+}
+
+#[capability(name = "future.owns", version = 1, side_effect = read_only, network = local)]
+async fn owns(words: Vec<String>) -> usize {
+    sum(words.into_iter().map(|word| async move { length(&word).await })).await
+}
+
 trait Length {
     fn turn_length(&self, word: &str) -> usize;
 }

@@ -20,6 +20,36 @@ use crate::session::Session;
 use super::outcome::{Effect, Ended, Refusal};
 
 /// One invocation in one state.
+///
+/// ```
+/// use capability_core::executor::{Confirmed, Invocation, Permitted, Stopped};
+///
+/// async fn next(invocation: Invocation<Permitted>) -> Result<Invocation<Confirmed>, Box<Stopped>> {
+///     invocation.confirm().await
+/// }
+/// ```
+///
+/// No stage can be left out:
+///
+/// ```compile_fail,E0277
+/// use capability_core::executor::{Executed, Invocation, Permitted, Stopped};
+///
+/// async fn skip(invocation: Invocation<Permitted>) -> Result<Invocation<Executed>, Box<Stopped>> {
+///     invocation.execute().await
+/// }
+/// ```
+///
+/// And none can be repeated: the step consumed what it needs.
+///
+/// ```compile_fail,E0382
+/// use capability_core::executor::{Confirmed, Invocation, Permitted, Stopped};
+///
+/// async fn twice(invocation: Invocation<Permitted>) -> Result<Invocation<Confirmed>, Box<Stopped>> {
+///     let first = invocation.confirm().await;
+///     drop(first);
+///     invocation.confirm().await
+/// }
+/// ```
 #[must_use = "an invocation that is dropped is recorded as cancelled"]
 pub struct Invocation<S> {
     pub(super) course: Box<Course>,

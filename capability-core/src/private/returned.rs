@@ -52,7 +52,7 @@ impl<R> Plain<R> {
     }
 }
 
-/// How a returned `R` becomes an answer `T` or an error `E`. As with [`Parsing`], the demand on both is made once, by
+/// How a returned `R` becomes an answer `T` or an error `E`. As with `Parsing`, the demand on both is made once, by
 /// [`answer_schema`] and [`error`]; until it is met, the method of [`UnmetAnswer`] is found.
 pub struct Answering<R, T, E>(UnmetAnswer<R, T, E>);
 

@@ -21,14 +21,15 @@ pub(super) fn lender(model: &Model<'_>) -> TokenStream {
     let mut values = Vec::new();
     for (at, parameter) in model.parameters.iter().enumerate() {
         let local = local(at);
+        let declared = respanned(&quote!(#local), signature.ident.span());
         let (conditions, parameter) = match parameter {
             Parameter::Handle(handle) => {
                 let ty = handle.ty;
-                (&handle.conditions, quote!(#local: &'__call #ty))
+                (&handle.conditions, quote!(#declared: &'__call #ty))
             }
             Parameter::Argument(argument) => {
                 let ty = argument.ty;
-                (&argument.conditions, quote!(#local: #ty))
+                (&argument.conditions, quote!(#declared: #ty))
             }
         };
         parameters.push(quote!(#(#conditions)* #parameter));
@@ -37,9 +38,13 @@ pub(super) fn lender(model: &Model<'_>) -> TokenStream {
     let lifetime = model.handles().next().map(|_| quote!('__call));
     let outlives = lifetime.as_ref().map(|lifetime| quote!(+ #lifetime));
     let (name, result) = (&signature.ident, result_type(model));
-    let future =
-        quote_spanned!(name.span()=> impl ::core::future::Future<Output = #result> + ::core::marker::Send #outlives);
-    quote!(fn __call<#lifetime>(#(#parameters),*) -> #future { #name(#(#values),*) })
+    let span = name.span();
+    let values = respanned(&quote!(#(#values),*), span);
+    quote_spanned! {span=>
+        fn __call<#lifetime>(#(#parameters),*) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send #outlives {
+            #name(#values)
+        }
+    }
 }
 
 /// The erased code behind the entry.
