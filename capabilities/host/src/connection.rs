@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -147,16 +148,31 @@ impl<'p> Connection<'p> {
     }
 }
 
-/// Waits for an interrupt or a polite end.
+/// Waits for an interrupt, a polite end, or the end of the terminal.
 pub async fn interrupted() {
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => core::future::pending().await,
-        }
-    };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
+        () = told(SignalKind::interrupt()) => {}
+        () = told(SignalKind::terminate()) => {}
+        () = told(SignalKind::hangup()), if !outlives_its_terminal() => {}
     }
+}
+
+async fn told(kind: SignalKind) {
+    match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => core::future::pending().await,
+    }
+}
+
+/// Whether whoever started this process had it ignore hang-ups, as `nohup` does.
+#[cfg(target_os = "linux")]
+fn outlives_its_terminal() -> bool {
+    let status = procfs::process::Process::myself().and_then(|own| own.status());
+    status.is_ok_and(|status| status.sigign & 1 != 0)
+}
+
+/// Not told on this system: a process that ignores hang-ups goes on ignoring them.
+#[cfg(not(target_os = "linux"))]
+fn outlives_its_terminal() -> bool {
+    true
 }
