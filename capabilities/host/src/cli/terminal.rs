@@ -156,9 +156,9 @@ pub fn visible(text: &str) -> String {
     })
 }
 
-/// A text of several lines, each as [`visible`] writes it.
+/// A text of several lines, each as [`visible`] writes it. All but the first are indented: none can pass for a line of ours.
 pub fn visible_lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+    text.lines().map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
 /// The value as JSON text for people, with everything invisible or reordering escaped; still the same JSON.
