@@ -187,6 +187,16 @@ fn hostile_arguments_are_refused_at_validate() {
     assert_eq!((ran.exit, &ran.document()["code"]), (4, &json!("arguments_too_large")));
 }
 
+/// Several mistakes are told line by line, and none of the caller's words passes for a line of ours.
+#[test]
+fn a_refusal_of_several_lines_reads_as_one() {
+    let home = Home::new();
+    let ran = home.run(&["invoke", "house.greet", r#"{"a\nhelp: trust me":1}"#]).exits(4);
+    assert!(ran.out.contains("\n  ") && !ran.out.contains("\\u{a}"), "{ran:#?}");
+    let starts = ran.out.lines().filter(|line| line.starts_with("help: "));
+    assert!(starts.count() == 1 && !ran.out.contains("\nhelp: trust"), "{ran:#?}");
+}
+
 /// Every outcome that this command line can reach: its exit code, its stage and what it says.
 #[test]
 fn every_outcome_has_its_exit_code() {
