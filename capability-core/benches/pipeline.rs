@@ -3,6 +3,13 @@
 //! `cargo bench -p capability-core --bench pipeline` prints one table of ratios, all measured in one run: rounds of every
 //! variant are interleaved and the median is taken, so that a noisy neighbour disturbs all of them alike. With
 //! `-- --count VARIANT N` it runs one variant N times and nothing else, for an instruction counter.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark that goes wrong stops, and what it prints is its result"
+)]
 
 mod support;
 

@@ -36,7 +36,11 @@ pub const fn entry(name: &'static str) -> Definition {
         handles: &[],
         package: env!("CARGO_PKG_NAME"),
         location: p::SourceLocation { file: file!(), line: line!(), column: column!() },
-        code: p::Code::locked::<()>(|generator| generator.root_schema_for::<()>(), |generator| generator.root_schema_for::<()>(), |_| ()),
+        code: p::Code::locked::<()>(
+            |generator| generator.root_schema_for::<()>(),
+            |generator| generator.root_schema_for::<()>(),
+            |_| (),
+        ),
     }
 }
 
