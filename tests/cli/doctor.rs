@@ -34,6 +34,9 @@ fn every_probe_says_how_it_stands_and_what_to_do() {
         (json!("weak"), json!("weak"), json!("ok"))
     );
     home.run(&["doctor"]).exits(0).says(&all).says(&["operator setup", "isolation none, deadline cooperative"]);
+    let ran = home.run(&["doctor"]).exits(0);
+    let names = ran.out.lines().map(|line| line.get(..8).unwrap_or_default().trim());
+    assert!(names.into_iter().all(|state| ["ok", "weak", ""].contains(&state)), "{}", ran.out);
     home.setup();
     home.run(&["doctor"]).exits(0).says(&["a password is set"]);
 }
@@ -54,6 +57,8 @@ fn a_report_is_dated_and_never_overwritten() {
     let date = home.records().first().map(|record| record["at"].as_str().unwrap()[..10].to_owned());
     let text = fs::read_to_string(&names[1]).unwrap();
     assert!(text.starts_with("# Self-check, 2") && text.contains("| audit log | ok |"), "{text}");
+    let table: Vec<_> = text.lines().skip_while(|line| !line.starts_with('|')).collect();
+    assert!(table.len() == 11 && table.iter().all(|line| line.ends_with(" |") || line.ends_with("|---|")), "{text}");
     assert!(date.is_none_or(|date| text.contains(&date)), "{text}");
     home.run(&["doctor", "--report"]).exits(0).says(&["docs/research/"]);
     fs::write(home.top().join("file"), "").unwrap();

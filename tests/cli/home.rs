@@ -220,10 +220,14 @@ impl Serving {
     }
 
     /// Sends a signal and waits for the end.
-    pub fn end(mut self, name: &str) -> Ran {
-        let child = self.child.take().unwrap();
-        signal(&child, name);
-        ended(child)
+    pub fn end(self, name: &str) -> Ran {
+        self.end_by(|child| signal(child, name))
+    }
+
+    /// Does something that ends it and waits for the end.
+    pub fn end_by(mut self, doing: impl FnOnce(&Child)) -> Ran {
+        doing(self.child.as_ref().unwrap());
+        ended(self.child.take().unwrap())
     }
 }
 

@@ -17,6 +17,8 @@ mod processes;
 #[cfg(test)]
 mod project;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod transcripts;

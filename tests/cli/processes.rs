@@ -61,11 +61,47 @@ fn twenty_at_once_all_succeed() {
     home.run(&["audit", "verify"]).exits(0);
 }
 
-/// Interrupted, politely or by Ctrl-C, in its own process or while another one does the work: one record, `cancelled`.
+/// One approval is one run, however many ask for it and whoever the host is.
+#[test]
+fn ten_resumes_of_one_approval_run_it_once() {
+    let home = Home::with_operator();
+    for serving in [false, true] {
+        let serving = serving.then(|| home.serve());
+        let id = home.pending(&["house.count", r#"{"by":1}"#]);
+        home.operate(&["approvals", "approve", &id]).exits(0);
+        let children: Vec<_> = (0..10).map(|_| home.start(&["resume", &id, "--json"])).collect();
+        let outcomes: Vec<_> = children.into_iter().map(|child| ended(child).document()).collect();
+        let ran = outcomes.iter().filter(|outcome| outcome["outcome"] == "executed").count();
+        let refused = outcomes.iter().filter(|outcome| outcome["code"] == "approval_consumed").count();
+        assert_eq!((ran, refused), (1, 9), "{outcomes:?}");
+        drop(serving);
+    }
+    assert_eq!(home.records_of("intent").len(), 2);
+}
+
+/// Of two answers at once one counts.
+#[test]
+fn a_yes_and_a_no_at_once_are_one_answer() {
+    let home = Home::with_operator();
+    let _serving = home.serve();
+    let token = home.token();
+    for _ in 0..4 {
+        let id = home.pending(&["house.count", r#"{"by":1}"#]);
+        let answer = |word| home.start(&["approvals", word, &id, "--operator-token-file", token.to_str().unwrap()]);
+        let (yes, no) = (answer("approve"), answer("deny"));
+        let mut exits = [ended(yes).exit, ended(no).exit];
+        let outcome = home.json(&["resume", &id]).1;
+        assert_eq!(outcome["outcome"], if exits[0] == 0 && exits[1] != 0 { "executed" } else { "denied" });
+        exits.sort_unstable();
+        assert!(exits == [0, 4] || exits == [0, 0] && outcome["outcome"] == "denied", "{exits:?} {outcome}");
+    }
+}
+
+/// Interrupted, politely, by Ctrl-C or by the end of its terminal, in its own process or while another one does the work: one record, `cancelled`.
 #[test]
 fn an_interrupted_call_leaves_one_record() {
     for serve in [false, true] {
-        for name in ["INT", "TERM"] {
+        for name in ["INT", "TERM", "HUP"] {
             let home = Home::new();
             let serving = serve.then(|| home.serve());
             let child = home.start(&["invoke", "house.think", r#"{"ms":20000}"#]);
@@ -83,6 +119,22 @@ fn an_interrupted_call_leaves_one_record() {
     }
 }
 
+/// What is started to outlive its terminal does.
+#[test]
+fn a_host_that_ignores_hang_ups_goes_on() {
+    let home = Home::new();
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" serve", home.command(&[]).get_program().to_str().unwrap()]);
+    command.env("CAPABILITY_DATA_DIR", home.data()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    until("the socket", || std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).ok());
+    signal(&server, "HUP");
+    home.run(&["list"]).exits(0);
+    assert_eq!((server.try_wait().unwrap(), owner(&home)), (None, server.id().to_string()));
+    signal(&server, "TERM");
+    ended(server).exits(0);
+}
+
 /// A host that is told to stop finishes what others asked it for.
 #[test]
 fn a_stopping_host_finishes_its_clients() {
@@ -92,6 +144,40 @@ fn a_stopping_host_finishes_its_clients() {
     until("the decision", || (!home.records_of("policy_decision").is_empty()).then_some(()));
     serving.end("TERM").exits(0);
     assert_eq!(ended(child).exits(0).document()["outcome"], "executed");
+}
+
+/// One that is told again does not.
+#[test]
+fn a_host_that_is_told_twice_calls_off_what_runs() {
+    let home = Home::new();
+    let serving = home.serve();
+    let child = home.start(&["invoke", "house.think", r#"{"ms":20000}"#]);
+    until("the decision", || (!home.records_of("policy_decision").is_empty()).then_some(()));
+    let ran = serving.end_by(|host| {
+        signal(host, "TERM");
+        let listens = || std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).is_ok();
+        until("the closed door", || (!listens()).then_some(()));
+        assert!(home.records_of("outcome").is_empty());
+        signal(host, "TERM");
+    });
+    ran.exits(0);
+    ended(child).exits(6).says(&["went away before it answered"]);
+    let outcomes = home.records_of("outcome");
+    assert_eq!((outcomes.len(), &outcomes[0]["outcome"]), (1, &json!("cancelled")));
+    home.run(&["audit", "verify"]).exits(0);
+}
+
+/// A command that owns the directory for its own duration does not keep a server from starting.
+#[test]
+fn a_server_waits_for_a_short_command() {
+    let home = Home::new();
+    for _ in 0..4 {
+        let short: Vec<_> = (0..3).map(|_| home.start(&["list"])).collect();
+        let serving = home.serve();
+        short.into_iter().for_each(|child| drop(ended(child).exits(0)));
+        until("the server", || (owner(&home) == serving.id().to_string()).then_some(()));
+        serving.end("INT").exits(0);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The functions of the household, as they stand in its `src/main.rs`.
 pub const HOUSEHOLD: &str = include_str!("../fixtures/author/main.rs");
@@ -83,6 +83,9 @@ impl Project {
 
     /// Builds it, and gives a copy of the program that no later build replaces.
     pub fn build(&self) -> PathBuf {
+        // Until it is copied, nobody else builds one of the same name.
+        static BUILDING: Mutex<()> = Mutex::new(());
+        let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
         let built = cargo(&self.root, &["build", "--quiet", "--offline"]);
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let copies = self.root.join("built");

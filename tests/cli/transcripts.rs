@@ -187,6 +187,16 @@ fn hostile_arguments_are_refused_at_validate() {
     assert_eq!((ran.exit, &ran.document()["code"]), (4, &json!("arguments_too_large")));
 }
 
+/// Several mistakes are told line by line, and none of the caller's words passes for a line of ours.
+#[test]
+fn a_refusal_of_several_lines_reads_as_one() {
+    let home = Home::new();
+    let ran = home.run(&["invoke", "house.greet", r#"{"a\nhelp: trust me":1}"#]).exits(4);
+    assert!(ran.out.contains("\n  ") && !ran.out.contains("\\u{a}"), "{ran:#?}");
+    let starts = ran.out.lines().filter(|line| line.starts_with("help: "));
+    assert!(starts.count() == 1 && !ran.out.contains("\nhelp: trust"), "{ran:#?}");
+}
+
 /// Every outcome that this command line can reach: its exit code, its stage and what it says.
 #[test]
 fn every_outcome_has_its_exit_code() {
@@ -203,13 +213,19 @@ fn every_outcome_has_its_exit_code() {
         (&["house.greet", r#"{"name":"a"}"#, "--mode", "plan"], 0, "executed", None, "completed"),
         (&["house.count", r#"{"by":1}"#], 3, "pending", None, "not_started"),
         (&["house.peek"], 3, "pending", None, "not_started"),
-        (&["house.fail", r#"{"secret":"a"}"#], 5, "failed", Some("execute"), "not_started"),
-        (&["house.complain", r#"{"text":"the door is shut"}"#], 5, "failed", Some("execute"), "not_started"),
-        (&["house.trip", r#"{"secret":"a"}"#], 5, "panicked", Some("execute"), "not_started"),
-        (&["house.oversleep"], 5, "timed_out", Some("execute"), "not_started"),
-        (&["house.chatter", r#"{"word":"a"}"#], 5, "result_too_large", Some("execute"), "completed"),
+        (&["house.fail", r#"{"secret":"a"}"#], 5, "failed", None, "not_started"),
+        (&["house.complain", r#"{"text":"the door is shut"}"#], 5, "failed", None, "not_started"),
+        (&["house.trip", r#"{"secret":"a"}"#], 5, "panicked", None, "not_started"),
+        (&["house.oversleep"], 5, "timed_out", None, "not_started"),
+        (&["house.chatter", r#"{"word":"a"}"#], 5, "result_too_large", None, "not_started"),
     ] {
-        let (code, document) = home.json(&[&["invoke"], words].concat());
+        let mut ran = home.run(&[&["invoke"], words, &["--json"]].concat());
+        if outcome == "panicked" {
+            // Its author is told where, and nobody what.
+            let line = std::mem::take(&mut ran.err);
+            assert!(line.starts_with("panic at src/main.rs:") && line.ends_with(" (message withheld)\n"), "{line}");
+        }
+        let (code, document) = (ran.exit, ran.document());
         assert_eq!((code, document["outcome"].as_str()), (exit, Some(outcome)), "{words:?}: {document}");
         assert_eq!(document["effect"], effect, "{words:?}: {document}");
         if let Some(stage) = stage {
@@ -242,7 +258,9 @@ fn operator_optin_and_audit() {
     home.run_with(&["operator", "login", "--password-stdin"], PASSWORD).exits(2).says(&["--token-file"]);
     home.login();
     home.operate(&["optin", "set", "house", "on"]).exits(0).says(&["house", "on"]);
-    home.operate(&["optin", "set", "home", "on"]).exits(4).says(&["no capability of this build is of that family"]);
+    home.operate(&["optin", "set", "home", "on"])
+        .exits(4)
+        .says(&["no capability of this build is of the family `home`"]);
     home.operate(&["optin", "set", "system", "on"]).exits(4);
     home.run(&["optin", "show"]).exits(0).says(&["FAMILY", "house", "on", "house.lookup@1, house.send@1"]);
     let (exit, set) = home.operate_json(&["optin", "set", "house", "off"]);

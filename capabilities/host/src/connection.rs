@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -13,7 +14,7 @@ use crate::error::HostError;
 use crate::host::{Host, HostOptions};
 use crate::protocol::{Fault, Reply, Request};
 use crate::service::Service;
-use crate::socket::{self, Unanswered};
+use crate::socket::{self, Serve, Unanswered};
 
 /// How long to wait for a host that owns the directory and does not answer yet, or no more.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,7 +33,7 @@ pub struct Connection<'p> {
 /// This process as the host: it serves other command lines meanwhile.
 struct Owner {
     service: Arc<Service>,
-    stop: watch::Sender<bool>,
+    serve: watch::Sender<Serve>,
     served: JoinHandle<()>,
 }
 
@@ -62,9 +63,9 @@ impl<'p> Connection<'p> {
             )
         })?;
         let service = Arc::new(Service::new(host));
-        let (stop, stopped) = watch::channel(false);
-        let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), stopped));
-        let _ = self.owner.set(Owner { service, stop, served });
+        let (serve, told) = watch::channel(Serve::On);
+        let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), told));
+        let _ = self.owner.set(Owner { service, serve, served });
         Ok(true)
     }
 
@@ -130,26 +131,48 @@ impl<'p> Connection<'p> {
         Ok(())
     }
 
-    /// Waits for an interrupt or a polite end.
-    pub async fn interrupted(&self) {
-        let terminated = async {
-            match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-                Ok(mut signal) => drop(signal.recv().await),
-                Err(_) => core::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            () = terminated => {}
-        }
-    }
-
-    /// Lets no further command line in, finishes those that are, and gives the directory free.
+    /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
+    /// calls off what others asked for.
     pub async fn close(self) {
-        if let Some(Owner { service, stop, served }) = self.owner.into_inner() {
-            let _ = stop.send(true);
-            let _ = served.await;
+        if let Some(Owner { service, serve, mut served }) = self.owner.into_inner() {
+            let _ = serve.send(Serve::Out);
+            tokio::select! {
+                _ = &mut served => {}
+                () = interrupted() => {
+                    let _ = serve.send(Serve::NoMore);
+                    let _ = served.await;
+                }
+            }
             drop(service);
         }
     }
+}
+
+/// Waits for an interrupt, a polite end, or the end of the terminal.
+pub async fn interrupted() {
+    tokio::select! {
+        () = told(SignalKind::interrupt()) => {}
+        () = told(SignalKind::terminate()) => {}
+        () = told(SignalKind::hangup()), if !outlives_its_terminal() => {}
+    }
+}
+
+async fn told(kind: SignalKind) {
+    match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => core::future::pending().await,
+    }
+}
+
+/// Whether whoever started this process had it ignore hang-ups, as `nohup` does.
+#[cfg(target_os = "linux")]
+fn outlives_its_terminal() -> bool {
+    let status = procfs::process::Process::myself().and_then(|own| own.status());
+    status.is_ok_and(|status| status.sigign & 1 != 0)
+}
+
+/// Not told on this system: a process that ignores hang-ups goes on ignoring them.
+#[cfg(not(target_os = "linux"))]
+fn outlives_its_terminal() -> bool {
+    true
 }

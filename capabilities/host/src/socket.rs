@@ -44,13 +44,24 @@ pub fn listen(path: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Serves clients until `stop` changes, then finishes those that were let in.
-pub async fn serve(listener: UnixListener, service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+/// How long a host serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Serve {
+    /// Whoever comes.
+    On,
+    /// Whoever was let in, to the end.
+    Out,
+    /// Nobody: what was asked for is called off.
+    NoMore,
+}
+
+/// Serves clients for as long as `serve` says.
+pub async fn serve(listener: UnixListener, service: Arc<Service>, mut serve: watch::Receiver<Serve>) {
     let mut clients = JoinSet::new();
     loop {
         tokio::select! {
             biased;
-            _ = stop.changed() => break,
+            _ = serve.changed() => break,
             Some(_) = clients.join_next(), if !clients.is_empty() => {}
             accepted = listener.accept(), if clients.len() < MAX_CLIENTS => {
                 if let Ok((stream, _)) = accepted {
@@ -61,7 +72,11 @@ pub async fn serve(listener: UnixListener, service: Arc<Service>, mut stop: watc
         }
     }
     drop(listener);
-    while clients.join_next().await.is_some() {}
+    tokio::select! {
+        () = async { while clients.join_next().await.is_some() {} } => return,
+        _ = serve.wait_for(|serve| *serve == Serve::NoMore) => {}
+    }
+    clients.shutdown().await;
 }
 
 async fn answer(stream: UnixStream, service: &Service) {

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 use serde_json::json;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, interrupted};
 use crate::data_dir::DataDir;
 use crate::protocol::Fault;
 use arguments::{Command, CommandLine};
@@ -103,11 +103,11 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
             (Err(fault), Command::Doctor { report }) => return commands::unopened(fault, report.clone(), output),
             (Err(fault), _) => return Err(fault),
         };
-        let interrupted = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
+        let stopped = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
         // An interrupt drops what runs, and whatever is dropped leaves its record; only then does the process end.
         let exit = tokio::select! {
             exit = commands::perform(&connection, line, output) => exit,
-            () = connection.interrupted() => Ok(interrupted),
+            () = interrupted() => Ok(stopped),
         };
         connection.close().await;
         exit

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::output::{BAD, GOOD, NAME, WARN, styled};
 use super::table::layout;
-use super::terminal::{card, visible, visible_json};
+use super::terminal::{card, visible, visible_json, visible_lines};
 use crate::protocol::{ApprovalDetail, Description, Probe, ProbeState, Row, Switch};
 
 /// `list`.
@@ -75,9 +75,9 @@ pub fn outcome(outcome: &Value) -> String {
     if !word("stage").is_empty() {
         text += &format!(" at {} ({})", word("stage"), word("code"));
     }
-    text += &format!(": {}\n", visible(word("message")));
+    text += &format!(": {}\n", visible_lines(word("message")));
     if !word("help").is_empty() {
-        text += &format!("help: {}\n", visible(word("help")));
+        text += &format!("help: {}\n", visible_lines(word("help")));
     }
     text += &format!("effect: {}\n", word("effect"));
     if let Some(approval) = outcome.get("approval") {
@@ -195,8 +195,10 @@ pub fn probes(probes: &[Probe]) -> String {
             ProbeState::Weak => styled(WARN, "weak  "),
             ProbeState::Failed => styled(BAD, "failed"),
         };
-        let help = probe.help.as_ref().map_or(String::new(), |help| format!("\n{:width$}          help: {help}", ""));
-        text + &format!("{state}  {:width$}  {}{help}\n", probe.name, probe.found)
+        let below = format!("\n{:width$}          ", "");
+        let inset = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join(&below);
+        let help = probe.help.as_ref().map_or(String::new(), |help| format!("{below}help: {}", inset(help)));
+        text + &format!("{state}  {:width$}  {}{help}\n", probe.name, inset(&probe.found))
     })
 }
 

@@ -42,7 +42,7 @@ fn text(date: &str, probes: &[Probe]) -> String {
             ProbeState::Weak => "weak",
             ProbeState::Failed => "failed",
         };
-        text += &format!("| {} | {state} | {} |\n", probe.name, probe.found.replace('|', "\\|"));
+        text += &format!("| {} | {state} | {} |\n", probe.name, probe.found.replace('|', "\\|").replace('\n', " "));
     }
     text
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::sync::{Mutex, PoisonError};
 
 use capability_core::approval::PendingApproval;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::protocol::Redacted;
 
@@ -33,10 +33,20 @@ pub fn restore() {
 /// # Errors
 /// When the terminal cannot be read.
 pub async fn password(prompt: &'static str) -> std::io::Result<Redacted> {
-    *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = tcgetattr(std::io::stdin()).ok();
+    let before = tcgetattr(std::io::stdin()).ok();
+    if let Some(mut silent) = before.clone() {
+        // Before the question is shown: whoever types at once is not echoed either.
+        silent.local_modes.remove(LocalModes::ECHO);
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &silent);
+    }
+    *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = before;
     let answer = waiting(move || rpassword::prompt_password(format!("{prompt}: "))).await;
     restore();
-    answer.map(Redacted::new)
+    match answer {
+        // Ctrl-C: the signal is on its way, and ends everything.
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => core::future::pending().await,
+        answer => answer.map(Redacted::new),
+    }
 }
 
 /// Asks a yes-or-no question; anything but `y` or `yes` is no.
@@ -146,9 +156,9 @@ pub fn visible(text: &str) -> String {
     })
 }
 
-/// A text of several lines, each as [`visible`] writes it.
+/// A text of several lines, each as [`visible`] writes it. All but the first are indented: none can pass for a line of ours.
 pub fn visible_lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+    text.lines().map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
 /// The value as JSON text for people, with everything invisible or reordering escaped; still the same JSON.

@@ -7,7 +7,7 @@ use capability_core::store::OptIns;
 
 use super::Service;
 use crate::audit_log;
-use crate::protocol::{Probe, ProbeState};
+use crate::protocol::{Fault, Probe, ProbeState};
 
 impl Service {
     pub(super) async fn doctor(&self) -> Vec<Probe> {
@@ -87,9 +87,15 @@ impl Service {
             );
         }
         match audit_log::verify(&self.host.audit_dir()) {
-            Ok(report) if report.exit_code() == 0 => ok("audit log", report.to_string()),
-            Ok(report) => failed("audit log", report.to_string(), "keep the file and find out who wrote to it"),
-            Err(error) => failed("audit log", error.to_string(), "see the message"),
+            Ok(report) => {
+                // What follows the first line is for `audit verify`.
+                let found = report.to_string().lines().next().unwrap_or_default().to_owned();
+                match report.exit_code() {
+                    0 => ok("audit log", found),
+                    _ => failed("audit log", found, "see what to do with `capability audit verify`"),
+                }
+            }
+            Err(error) => told("audit log", &error),
         }
     }
 
@@ -101,7 +107,7 @@ impl Service {
                 "no password is set, so nobody can approve",
                 "run `capability operator setup`",
             ),
-            Err(error) => failed("operator credential", error.to_string(), "see the message"),
+            Err(error) => told("operator credential", &error),
         }
     }
 
@@ -154,4 +160,10 @@ fn weak(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe 
 
 fn failed(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
     Probe { name: name.into(), state: ProbeState::Failed, found: found.into(), help: Some(help.into()) }
+}
+
+/// A failure that says itself what to do.
+fn told(name: &str, error: &dyn core::fmt::Display) -> Probe {
+    let Fault { message, help, .. } = Fault::told(6, error);
+    Probe { name: name.into(), state: ProbeState::Failed, found: message, help }
 }

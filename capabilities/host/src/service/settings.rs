@@ -36,6 +36,12 @@ impl Service {
     }
 
     pub(super) async fn set_switch(&self, operator: &Operator, family: &str, on: bool) -> Result<Value, Fault> {
+        if !self.switches().iter().any(|switch| switch.family == family) {
+            return Err(Fault::refused(
+                format!("no capability of this build is of the family `{family}` and reaches outside the device"),
+                "see the families that do with `capability optin show`",
+            ));
+        }
         self.host.set_opt_in(operator, family, on).await.map_err(|error| Fault::told(4, &error))?;
         Ok(json!({ "family": family, "state": if on { "on" } else { "off" } }))
     }
