@@ -22,6 +22,8 @@ pub(crate) struct AuditTicket {
     /// The wall clock when it was opened; later times are counted from it, so that one invocation's records are in order
     /// even when the clock is set meanwhile.
     opened: Timestamp,
+    /// The last reading of the monotonic clock: it is read again only after something was waited for.
+    now: Instant,
     pub(crate) stage: Stage,
     /// What became of the world if nothing more is heard.
     pub(crate) effect: Effect,
@@ -46,11 +48,13 @@ impl AuditTicket {
         invocation: InvocationId,
         identity: Arc<SessionIdentity>,
     ) -> Self {
+        let begun = Instant::now();
         Self {
             opened: environment.now(),
+            now: begun,
+            begun,
             sink,
             asked: Asked { invocation, capability: None, identity },
-            begun: Instant::now(),
             stage: Stage::Entry,
             effect: Effect::NotStarted,
             approval: None,
@@ -77,8 +81,18 @@ impl AuditTicket {
         self.begun
     }
 
+    /// The time of the last waiting's end.
+    pub(crate) const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Something was waited for, or somebody else's code has run.
+    pub(crate) fn waited(&mut self) {
+        self.now = Instant::now();
+    }
+
     pub(crate) fn submit(&self, event: Event) -> Submission {
-        self.submit_after(self.begun.elapsed(), event)
+        self.submit_after(self.now.saturating_duration_since(self.begun), event)
     }
 
     fn submit_after(&self, elapsed: Duration, event: Event) -> Submission {
@@ -92,7 +106,8 @@ impl AuditTicket {
 
     fn write(&mut self, ending: Ending) -> Submission {
         self.finished = true;
-        let elapsed = self.begun.elapsed();
+        self.waited();
+        let elapsed = self.now.saturating_duration_since(self.begun);
         let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let event = Event::Outcome {
             asked: self.asked.clone(),

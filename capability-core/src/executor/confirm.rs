@@ -53,11 +53,18 @@ fn digest(course: &Course, held: &Registered, valid: &Valid) -> Option<Invocatio
 }
 
 /// Uses an approval up: approved, in time, and for exactly this.
-async fn consume(course: Box<Course>, filed: &Filed, digest: InvocationDigest) -> Result<Box<Course>, Box<Stopped>> {
+async fn consume(
+    mut course: Box<Course>,
+    filed: &Filed,
+    digest: InvocationDigest,
+) -> Result<Box<Course>, Box<Stopped>> {
     let executor = &course.executor;
     let now = executor.environment.now();
     match executor.approvals.consume(filed.approval.id, digest, now).await {
-        Ok(Moved::Yes) => Ok(course),
+        Ok(Moved::Yes) => {
+            course.ticket.waited();
+            Ok(course)
+        }
         Ok(Moved::Unknown) => Err(course.refuse(Code::ApprovalUnknown)),
         Ok(Moved::Mismatch) => Err(course.refuse(Code::ApprovalMismatch)),
         Ok(Moved::Not(ApprovalStatus::Expired)) => {

@@ -5,6 +5,7 @@ use super::outcome::Refusal;
 use crate::audit::{Contributions, Event};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network};
+use crate::future::Soon;
 use crate::policy::{Decision, OptIn, Question, Verdict, evaluate};
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
@@ -13,7 +14,7 @@ impl Invocation<Validated> {
     pub(super) async fn into_permitted(mut self) -> Result<Invocation<Permitted>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Policy;
         let Validated { valid } = self.state;
-        let course = self.course;
+        let mut course = self.course;
         let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
@@ -34,7 +35,15 @@ impl Invocation<Validated> {
             let identity = course.session.identity();
             let caps = TurnCaps { capability: entry.bounds().per_turn(), total: course.executor.limits.per_turn };
             let key = (entry.name(), entry.version());
-            match course.executor.turns.reserve(identity.id, identity.turn, key, caps).await {
+            let reserved = match course.executor.turns.reserve(identity.id, identity.turn, key, caps) {
+                Soon::Ready(reserved) => reserved,
+                Soon::Later(reserving) => {
+                    let reserved = reserving.await;
+                    course.ticket.waited();
+                    reserved
+                }
+            };
+            match reserved {
                 Ok(Reservation::Made) => {}
                 Ok(Reservation::CapabilityExhausted) => return Err(course.refuse(Code::TurnCap)),
                 Ok(Reservation::TurnExhausted) => return Err(course.refuse(Code::TurnTotal)),

@@ -55,6 +55,7 @@ impl Invocation<Resolved> {
             }
         };
         course.ticket.stage = Stage::Validate;
+        course.ticket.waited();
         let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, prepared });
         Ok(Invocation { course, state: Validated { valid } })
     }
