@@ -124,7 +124,7 @@ codes! {
     /// The setting that would turn it on cannot be read.
     OptInDamaged "opt_in_damaged" at Policy: "the setting for this family cannot be read, so it counts as off", help "an operator sets it again with `capability optin set FAMILY on`";
     /// The capability's own default denies.
-    DefaultDeny "default_deny" at Policy: "this capability is denied until an operator allows it", help "an operator adds a rule for it";
+    DefaultDeny "default_deny" at Policy: "this capability is denied by its own default", help "nothing in this version lifts it; a narrower operator rule will";
     /// The capability's own default asks.
     DefaultAsk "default_ask" at Policy: "this capability asks by default", help "a person answers it";
     /// The class's floor asks for a fresh answer.

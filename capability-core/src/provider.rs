@@ -29,6 +29,15 @@ pub enum AdmissionStatus {
     MissingRuntimeBinding,
 }
 
+/// Whether what the provider needs at run time is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RuntimeBindingStatus {
+    /// It is.
+    Bound,
+    /// It is not.
+    Missing,
+}
+
 /// Whether another provider may serve in the first one's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FallbackPolicy {
@@ -58,8 +67,20 @@ pub struct ProviderDecision {
     pub route: Route,
     /// Whether it can run now.
     pub admission_status: AdmissionStatus,
+    /// Whether what it needs at run time is there.
+    pub runtime_binding_status: RuntimeBindingStatus,
     /// Whether another may serve.
     pub fallback_policy: FallbackPolicy,
+    /// The provider in whose place this one serves.
+    pub fallback_from: Option<&'static str>,
+    /// Why it works less well than it could.
+    pub degraded_reason: Option<&'static str>,
+    /// Why it cannot be reached.
+    pub offline_reason: Option<&'static str>,
+    /// What a person is told about it.
+    pub user_visible_message: Option<&'static str>,
+    /// What a trace of the call carries besides: names and values that hold no content.
+    pub trace_fields: &'static [(&'static str, &'static str)],
 }
 
 impl ProviderDecision {
@@ -74,7 +95,13 @@ impl ProviderDecision {
             execution_owner: "host",
             route: Route::ServerRuntime,
             admission_status: if bound { AdmissionStatus::Ready } else { AdmissionStatus::MissingRuntimeBinding },
+            runtime_binding_status: if bound { RuntimeBindingStatus::Bound } else { RuntimeBindingStatus::Missing },
             fallback_policy: FallbackPolicy::Never,
+            fallback_from: None,
+            degraded_reason: None,
+            offline_reason: None,
+            user_visible_message: if bound { None } else { Some(crate::code::Code::MissingRuntimeBinding.message()) },
+            trace_fields: &[],
         }
     }
 }

@@ -10,12 +10,14 @@ use capability_core::handle::{
 struct Searxng;
 impl EndpointKind for Searxng {
     const NAME: &'static str = "searxng";
+    type Power = capability_core::handle::Reads;
     const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/search")];
 }
 
 struct Pihole;
 impl EndpointKind for Pihole {
     const NAME: &'static str = "pihole";
+    type Power = capability_core::handle::Reads;
     const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/api/stats")];
 }
 

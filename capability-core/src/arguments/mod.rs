@@ -117,6 +117,10 @@ impl Validators {
         };
         self.defaults.fill(&mut properties).map_err(|_| refusal::too_many_defaults())?;
         let bytes = canonical::object(&properties, raw.len());
+        // What is stored for an approval is read again by the same rules, so it must fit them too.
+        if bytes.len() > MAX_ARGUMENT_BYTES {
+            return Err(refusal::too_many_defaults());
+        }
         Ok(Arguments { bytes, properties })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Executor;
-use super::invocation::{Confirmed, Course, Invocation, Permitted, ReadyToConfirm, Stopped, Valid};
+use super::invocation::{Confirmed, Course, Invocation, Permitted, Stopped, Valid};
 use super::outcome::Ended;
 use crate::approval::{ApprovalId, ApprovalStatus, DigestInput, Filed, InvocationDigest, PendingApproval};
 use crate::code::{Code, Stage};
@@ -11,17 +11,10 @@ use crate::policy::{Decision, Verdict};
 use crate::registry::Registered;
 use crate::store::Moved;
 
-impl<S> Invocation<S> {
-    /// Lets an allowed call pass, uses up the approval of a resumed one, and files everything else for a person.
-    ///
-    /// # Errors
-    /// `Pending` is one: the invocation ends here and is resumed later.
-    pub async fn confirm(mut self) -> Result<Invocation<Confirmed>, Box<Stopped>>
-    where
-        S: ReadyToConfirm,
-    {
+impl Invocation<Permitted> {
+    pub(super) async fn into_confirmed(mut self) -> Result<Invocation<Confirmed>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Confirm;
-        let Permitted { valid, decision } = self.state.state();
+        let Permitted { valid, decision } = self.state;
         let mut course = self.course;
         let verdict = decision.verdict();
         if course.resumed.is_some() || verdict != Verdict::Allow {

@@ -1,6 +1,6 @@
 //! The operator's side of the executor: what waits, and the answers.
 
-use crate::approval::{ApprovalId, ApprovalSummary, Operator};
+use crate::approval::{ApprovalId, ApprovalStatus, ApprovalSummary, Operator};
 use crate::audit::{ApprovalStep, Event, Receipt, SettingKey, SinkFault};
 use crate::store::{Answer, Found, Moved, StoreFault};
 
@@ -13,7 +13,7 @@ pub enum AnswerFault {
     Not(Moved),
     /// The store did not answer.
     Store,
-    /// The answer could not be recorded, so it was taken back and the call is withdrawn.
+    /// The answer could not be recorded, so it has no effect.
     Audit,
 }
 
@@ -23,7 +23,7 @@ impl core::fmt::Display for AnswerFault {
             Self::Not(Moved::Not(status)) => write!(f, "that approval is {status}: only a pending one can be answered"),
             Self::Not(_) => f.write_str("no approval has that id"),
             Self::Store => f.write_str("the approval store did not answer: nothing was changed"),
-            Self::Audit => f.write_str("the answer could not be recorded: the call was withdrawn"),
+            Self::Audit => f.write_str("the answer could not be recorded, so it has no effect"),
         }
     }
 }
@@ -49,29 +49,31 @@ impl Executor {
         self.0.approvals.find(id).await
     }
 
-    /// Records a person's answer. It counts once it is in the log.
+    /// Records a person's answer, and lets it take effect once its record is durable: nothing runs on an answer that the
+    /// log does not hold. When the approval was answered or expired meanwhile, the log holds that as well, and the answer
+    /// has no effect.
     ///
     /// # Errors
     /// [`AnswerFault`] says where the approval stands instead.
     pub async fn answer(&self, operator: &Operator, id: ApprovalId, answer: Answer) -> Result<Receipt, AnswerFault> {
         self.expire_due().await.map_err(|_| AnswerFault::Store)?;
+        let standing = self.0.approvals.find(id).await.map_err(|_| AnswerFault::Store)?;
+        match standing.map(|found| found.summary.status) {
+            None => return Err(AnswerFault::Not(Moved::Unknown)),
+            Some(ApprovalStatus::Pending) => {}
+            Some(elsewhere) => return Err(AnswerFault::Not(Moved::Not(elsewhere))),
+        }
         let step = match answer {
             Answer::Approve => ApprovalStep::Approved,
             Answer::Deny { .. } => ApprovalStep::Denied,
         };
+        let event = Event::Approval { approval: id, step, operator: operator.name().clone() };
+        let receipt = self.record(event).await.map_err(|SinkFault| AnswerFault::Audit)?;
         let now = self.0.environment.now();
         match self.0.approvals.answer(id, answer, operator.name(), now).await {
-            Ok(Moved::Yes) => {}
-            Ok(not) => return Err(AnswerFault::Not(not)),
-            Err(_) => return Err(AnswerFault::Store),
-        }
-        let event = Event::Approval { approval: id, step, operator: operator.name().clone() };
-        match self.record(event).await {
-            Ok(receipt) => Ok(receipt),
-            Err(_) => {
-                let _ = self.0.approvals.withdraw(id).await;
-                Err(AnswerFault::Audit)
-            }
+            Ok(Moved::Yes) => Ok(receipt),
+            Ok(not) => Err(AnswerFault::Not(not)),
+            Err(_) => Err(AnswerFault::Store),
         }
     }
 

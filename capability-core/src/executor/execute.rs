@@ -1,6 +1,6 @@
 //! Stage five: the body, bounded.
 
-use super::invocation::{Confirmed, Course, Executed, Invocation, ReadyToExecute, Settled, Stopped};
+use super::invocation::{Confirmed, Course, Executed, Invocation, Settled, Stopped};
 use super::outcome::{Effect, Ended};
 use super::runner::BodyEnd;
 use crate::arguments::ResultFault;
@@ -9,19 +9,10 @@ use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
 use crate::registry::Registered;
 
-impl<S> Invocation<S> {
-    /// Runs the body until its deadline, under its result cap, and checks its result against the schema.
-    ///
-    /// A mutating or external call starts only after its intent is durable.
-    ///
-    /// # Errors
-    /// When it may not start: the log is down, or the session has ended.
-    pub async fn execute(mut self) -> Result<Invocation<Executed>, Box<Stopped>>
-    where
-        S: ReadyToExecute,
-    {
+impl Invocation<Confirmed> {
+    pub(super) async fn into_executed(mut self) -> Result<Invocation<Executed>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Execute;
-        let Confirmed { subject, prepared, call } = self.state.state();
+        let Confirmed { subject, prepared, call } = self.state;
         let mut course = self.course;
         let Some(entry) = course.entry(&subject).map(Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));

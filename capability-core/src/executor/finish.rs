@@ -1,17 +1,13 @@
 //! Stage six: the record, always.
 
-use super::invocation::{Executed, Invocation, ReadyToAudit, Stopped};
+use super::invocation::{Executed, Invocation, Stopped};
 use super::outcome::{Effect, Ended, Outcome};
 use crate::audit::Ending;
 use crate::code::Stage;
 
-impl<S> Invocation<S> {
-    /// Writes the record and gives the outcome, in this order: no result is released before its record is durable.
-    pub async fn audit(self) -> Outcome
-    where
-        S: ReadyToAudit,
-    {
-        let Executed { ended, effect, place } = self.state.state();
+impl Invocation<Executed> {
+    pub(super) async fn into_outcome(self) -> Outcome {
+        let Executed { ended, effect, place } = self.state;
         Stopped { course: self.course, ended, effect, place }.audit().await
     }
 }

@@ -12,19 +12,18 @@ mod permit;
 mod proposal;
 mod resolve;
 mod runner;
+mod steps;
 mod validate;
 
 pub use desk::AnswerFault;
-pub use invocation::{
-    Confirmed, Executed, Invocation, Permitted, Proposed, ReadyToAudit, ReadyToConfirm, ReadyToExecute, ReadyToPermit,
-    ReadyToResolve, ReadyToValidate, Resolved, Stopped, Validated,
-};
+pub use invocation::{Confirmed, Executed, Invocation, Permitted, Proposed, Resolved, Stopped, Validated};
 pub use outcome::{Effect, Ended, Outcome, Refusal};
 pub use proposal::Proposal;
 pub use runner::{
     BodyEnd, Deadline, Guarantees, InlineRunner, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,
     prepare_in_process, run_in_process,
 };
+pub use steps::{ReadyToAudit, ReadyToConfirm, ReadyToExecute, ReadyToPermit, ReadyToResolve, ReadyToValidate};
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
@@ -247,11 +246,20 @@ impl Executor {
 /// The six stages. Each hands on or stops, and whatever stops is audited.
 async fn through(invocation: Invocation<Proposed>) -> Outcome {
     match to_the_end(invocation).await {
-        Ok(executed) => executed.audit().await,
+        Ok(executed) => executed.into_outcome().await,
         Err(stopped) => stopped.audit().await,
     }
 }
 
 async fn to_the_end(invocation: Invocation<Proposed>) -> Result<Invocation<Executed>, Box<Stopped>> {
-    invocation.resolve()?.validate().await?.permit().await?.confirm().await?.execute().await
+    invocation
+        .into_resolved()?
+        .into_validated()
+        .await?
+        .into_permitted()
+        .await?
+        .into_confirmed()
+        .await?
+        .into_executed()
+        .await
 }

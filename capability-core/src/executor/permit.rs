@@ -1,6 +1,6 @@
 //! Stage three: the verdict, and room in the turn.
 
-use super::invocation::{Course, Invocation, Permitted, ReadyToPermit, Settled, Stopped, Validated};
+use super::invocation::{Course, Invocation, Permitted, Settled, Stopped, Validated};
 use super::outcome::Refusal;
 use crate::audit::{Contributions, Event};
 use crate::code::{Code, Stage};
@@ -9,17 +9,10 @@ use crate::policy::{Decision, OptIn, Question, Verdict, evaluate};
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
 
-impl<S> Invocation<S> {
-    /// Evaluates policy, records the decision, and reserves one invocation of the turn.
-    ///
-    /// # Errors
-    /// The deciding contributor's reason, or which cap is used up.
-    pub async fn permit(mut self) -> Result<Invocation<Permitted>, Box<Stopped>>
-    where
-        S: ReadyToPermit,
-    {
+impl Invocation<Validated> {
+    pub(super) async fn into_permitted(mut self) -> Result<Invocation<Permitted>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Policy;
-        let Validated { valid } = self.state.state();
+        let Validated { valid } = self.state;
         let course = self.course;
         let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));

@@ -1,20 +1,13 @@
 //! Stage one: an exact name and version, and who would run it.
 
-use super::invocation::{Invocation, ReadyToResolve, Resolved, Settled, Stopped};
+use super::invocation::{Invocation, Proposed, Resolved, Settled, Stopped};
 use crate::code::{Code, Stage};
 use crate::provider::ProviderDecision;
 
-impl<S: Sized> Invocation<S> {
-    /// Resolves the name and version to a provider decision. There is no near match.
-    ///
-    /// # Errors
-    /// `unknown_capability`.
-    pub fn resolve(mut self) -> Result<Invocation<Resolved>, Box<Stopped>>
-    where
-        S: ReadyToResolve,
-    {
+impl Invocation<Proposed> {
+    pub(super) fn into_resolved(mut self) -> Result<Invocation<Resolved>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Resolve;
-        let proposal = self.state.state().proposal;
+        let proposal = self.state.proposal;
         let executor = &self.course.executor;
         let Some((at, entry)) = executor
             .registry

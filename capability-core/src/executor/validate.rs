@@ -1,6 +1,6 @@
 //! Stage two: the arguments, first against the schema and then by the author's own part.
 
-use super::invocation::{Course, Invocation, ReadyToValidate, Resolved, Stopped, Valid, Validated};
+use super::invocation::{Course, Invocation, Resolved, Stopped, Valid, Validated};
 use super::outcome::{Ended, Refusal};
 use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
@@ -9,17 +9,10 @@ use crate::code::{Code, Stage};
 use crate::future::Soon;
 use crate::policy::Verdict;
 
-impl<S> Invocation<S> {
-    /// Parses strictly, validates against the schema, normalises, fills defaults, and has the author's part run.
-    ///
-    /// # Errors
-    /// The refusal names path and rule; the audit gets keyword and schema path.
-    pub async fn validate(mut self) -> Result<Invocation<Validated>, Box<Stopped>>
-    where
-        S: ReadyToValidate,
-    {
+impl Invocation<Resolved> {
+    pub(super) async fn into_validated(mut self) -> Result<Invocation<Validated>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Validate;
-        let Resolved { proposal, subject } = self.state.state();
+        let Resolved { proposal, subject } = self.state;
         let mut course = self.course;
         let Some(held) = course.entry(&subject) else {
             return Err(course.refuse(Code::UnknownCapability));

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
+use super::{Changes, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
 use crate::call::Call;
 
 /// A method an endpoint kind may use.
@@ -17,20 +17,52 @@ pub enum HttpMethod {
 /// A kind of service: its configured name and every method and path that may ever be sent to it.
 ///
 /// ```
-/// use capability_core::handle::{EndpointKind, HttpMethod};
+/// use capability_core::handle::{EndpointKind, HttpMethod, Reads};
 ///
 /// /// The household's metasearch.
 /// struct Searxng;
 /// impl EndpointKind for Searxng {
 ///     const NAME: &'static str = "searxng";
+///     type Power = Reads;
 ///     const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/search")];
 /// }
 /// ```
 pub trait EndpointKind: Send + Sync + 'static {
     /// The name under which the operator configures it.
     const NAME: &'static str;
+    /// [`Reads`] or [`Changes`]: a kind that only reads allows only [`HttpMethod::Get`], and only a kind that changes is
+    /// kept from `read_only` capabilities.
+    type Power: EndpointPower;
     /// Everything the broker will send, by method and path; anything else is refused before a connection exists.
     const ALLOWED: &'static [(HttpMethod, &'static str)];
+}
+
+/// [`Reads`] or [`Changes`].
+pub trait EndpointPower: sealed::Sealed {
+    /// Whether methods that change something may be allowed.
+    #[doc(hidden)]
+    const MAY_CHANGE: bool;
+}
+impl sealed::Sealed for Reads {}
+impl sealed::Sealed for Changes {}
+impl EndpointPower for Reads {
+    const MAY_CHANGE: bool = false;
+}
+impl EndpointPower for Changes {
+    const MAY_CHANGE: bool = true;
+}
+
+/// Whether everything that is allowed only reads.
+#[expect(clippy::indexing_slicing, reason = "const fn: iterators are not const, and every index is below the length")]
+const fn only_reads(allowed: &[(HttpMethod, &str)]) -> bool {
+    let mut at = 0;
+    while at < allowed.len() {
+        if !matches!(allowed[at].0, HttpMethod::Get) {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// The service of kind `K` that the operator configured. The broker speaks with it and keeps credential and session.
@@ -53,9 +85,15 @@ impl<K> core::fmt::Debug for Endpoint<K> {
 
 impl<K> sealed::Sealed for Endpoint<K> {}
 impl<K: EndpointKind> Handle for Endpoint<K> {
-    const KIND: HandleKind = HandleKind::new(HandleFamily::Endpoint, K::NAME);
+    const KIND: HandleKind = {
+        assert!(
+            K::Power::MAY_CHANGE || only_reads(K::ALLOWED),
+            "an endpoint kind whose `Power` is `Reads` allows `HttpMethod::Get` only\nhelp: write `type Power = Changes;`"
+        );
+        HandleKind::new(HandleFamily::Endpoint, K::NAME)
+    };
     type Reach = OnDevice;
-    type Power = Reads;
+    type Power = K::Power;
     type Scope = Targetless;
 
     fn lend(call: &Call) -> Self {

@@ -21,7 +21,7 @@ pub use context::Context;
 pub use device::{
     Device, DeviceReadings, InterfaceReading, LoadReading, MemoryReading, ServiceReading, StorageReading,
 };
-pub use endpoint::{Endpoint, EndpointKind, HttpMethod};
+pub use endpoint::{Endpoint, EndpointKind, EndpointPower, HttpMethod};
 pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 pub use permits::{

@@ -57,7 +57,20 @@ impl Schemas {
     /// what to change.
     pub fn of(capability: &Capability) -> Result<Self, SchemaFault> {
         let code = capability.code();
-        Self::generate(code.arguments, code.result)
+        let schemas = Self::generate(code.arguments, code.result)?;
+        // The attribute sees the names of single parameters; those of a whole `#[args]` type are known only here.
+        for named in [capability.target().argument, capability.scope()].into_iter().flatten() {
+            if schemas.arguments.get("properties").and_then(|properties| properties.get(named)).is_none() {
+                return Err(SchemaFault::new(
+                    "/properties",
+                    "`target` and `scope` name a property of the arguments",
+                    "name one that the `#[args]` type has, as it is spelt in JSON",
+                )
+                .saying(named)
+                .of(Document::Arguments));
+            }
+        }
+        Ok(schemas)
     }
 
     /// The same for any two types.
