@@ -1,6 +1,8 @@
 //! Several processes on one data directory, and what their ends leave behind.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
@@ -43,6 +45,17 @@ fn a_host_says_as_json_that_it_serves() {
     signal(&child, "INT");
     let ran = ended(child).exits(0);
     assert_eq!(ran.document()["serving"], json!(home.data()));
+}
+
+/// A directory may have a name that is no text.
+#[test]
+fn a_host_serves_a_directory_whose_name_is_no_text() {
+    let home = Home::new();
+    let place = home.top().join(OsStr::from_bytes(b"data\xff"));
+    let child = home.command(&["serve"]).env("CAPABILITY_DATA_DIR", &place).spawn().unwrap();
+    until("the socket", || std::os::unix::net::UnixStream::connect(place.join("host.sock")).ok());
+    signal(&child, "INT");
+    ended(child).exits(0).says(&["serving command lines at "]);
 }
 
 /// Twenty command lines at once and no server: each owns the directory, or is served by whichever does.
