@@ -210,6 +210,10 @@ async fn what_cannot_be_recorded_is_neither_asked_nor_answered() {
     bench.tape.take(Taking::FailsOnce(0));
     let answered = bench.executor.answer(&bench.operator(), id, Answer::Approve).await;
     assert_eq!(answered, Err(AnswerFault::Audit));
-    assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalUnknown));
+    // The call waits as before: an answer without its record has no effect, and one with it has.
+    assert_eq!(bench.resume(id).await.approval(), Some(id));
     assert_eq!(bench.world().ran(), 0);
+    bench.tape.take(Taking::All);
+    bench.approve(id).await;
+    assert!(bench.resume(id).await.result().is_some());
 }
