@@ -35,6 +35,7 @@ fn cargo(directory: &Path, words: &[&str]) -> Output {
         .args(PROFILE)
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", target())
+        .env_remove("CARGO_BUILD_TARGET")
         .output()
         .unwrap()
 }

@@ -120,9 +120,9 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Doctor { report } => doctor(connection, report, output).await,
         Command::Serve => {
             connection.must_own().await?;
-            let place = connection.place();
+            let place = connection.place().display().to_string();
             output.print(&json!({ "serving": place }), |_| {
-                format!("serving command lines at `{}`; stop with Ctrl-C\n", place.display())
+                format!("serving command lines at `{place}`; stop with Ctrl-C\n")
             });
             core::future::pending().await
         }

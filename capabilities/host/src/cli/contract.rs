@@ -91,7 +91,7 @@ fn update(
         |text, contract| text + &contract.to_string() + "\n",
     );
     std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
-    output.print(&json!({ "file": file, "contracts": compiled.len() }), |_| {
+    output.print(&json!({ "file": file.display().to_string(), "contracts": compiled.len() }), |_| {
         format!("{} contracts written to {}\n", compiled.len(), file.display())
     });
     Ok(0)

@@ -106,8 +106,10 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
         let stopped = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
         // An interrupt drops what runs, and whatever is dropped leaves its record; only then does the process end.
         let exit = tokio::select! {
-            exit = commands::perform(&connection, line, output) => exit,
+            // INVARIANT: listened for before anything begins, so that no call is without a record.
+            biased;
             () = interrupted() => Ok(stopped),
+            exit = commands::perform(&connection, line, output) => exit,
         };
         connection.close().await;
         exit
