@@ -7,6 +7,7 @@ use crate::arguments::ResultFault;
 use crate::audit::{Event, SchemaPlace};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
+use crate::future::at_once;
 use crate::registry::Registered;
 
 impl Invocation<Confirmed> {
@@ -34,12 +35,16 @@ impl Invocation<Confirmed> {
         // From here on a record that nobody finishes says what may have happened.
         course.ticket.effect = Effect::of_unfinished(class);
         let call = call.until(course.ticket.now() + entry.bounds().timeout());
-        // The body first: a call that ends at once never registers for the session's end.
-        let end = tokio::select! {
-            biased;
-            end = course.executor.runner.run(prepared, call) => Some(end),
-            () = course.session.ending().comes() => None,
+        let mut running = course.executor.runner.run(prepared, call);
+        let end = match at_once(&mut running).await {
+            Some(end) => Some(end),
+            None => tokio::select! {
+                biased;
+                end = &mut running => Some(end),
+                () = course.session.ending().comes() => None,
+            },
         };
+        drop(running);
         if matches!(end, Some(BodyEnd::Saturated)) {
             // Nothing ran, so nothing was promised of it.
             course.ticket.guarantees = None;

@@ -95,6 +95,8 @@ pub(super) struct Valid {
     pub(super) claims: crate::approval::Claims,
     pub(super) target: Option<(TargetKind, String)>,
     pub(super) scope: Option<String>,
+    /// What policy said before the author's part ran; none when that part was waited for.
+    pub(super) judged: Option<Decision>,
     /// Absent for what policy denies.
     pub(super) prepared: Option<(Prepared, Call)>,
 }

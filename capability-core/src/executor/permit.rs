@@ -18,7 +18,10 @@ impl Invocation<Validated> {
         let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
-        let decision = course.judge(entry, &valid.subject, valid.scope.as_deref());
+        let decision = match valid.judged {
+            Some(judged) => judged,
+            None => course.judge(entry, &valid.subject, valid.scope.as_deref()),
+        };
         let recorded = course.ticket.submit(Event::PolicyDecision {
             asked: course.ticket.asked(),
             verdict: decision.verdict(),

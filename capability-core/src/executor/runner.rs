@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::code::Code;
 use crate::contract::Capability;
 use crate::failure::Failure;
-use crate::future::{BoxFuture, Soon};
+use crate::future::{BoxFuture, Soon, at_once};
 use crate::preview::{MAX_PREVIEW_BYTES, Preview};
 use crate::private::{ArgumentRefusal, BodyFault, PreparedBody};
 
@@ -209,13 +209,20 @@ pub async fn run_in_process(mut prepared: Prepared, call: Call) -> BodyEnd {
     let Some(running) = caught(|| body.run(call)) else {
         return BodyEnd::Panicked;
     };
-    match tokio::time::timeout_at(deadline, CatchUnwind(Some(running))).await {
-        Err(_) => BodyEnd::TimedOut,
-        Ok(None) => BodyEnd::Panicked,
-        Ok(Some(Ok(result))) => BodyEnd::Result(result),
-        Ok(Some(Err(BodyFault::Failed(failure)))) => BodyEnd::Failed(failure),
-        Ok(Some(Err(BodyFault::TooLarge))) => BodyEnd::TooLarge,
-        Ok(Some(Err(BodyFault::Unserialisable))) => BodyEnd::Unserialisable,
+    let mut running = CatchUnwind(Some(running));
+    let ended = match at_once(&mut running).await {
+        Some(ended) => ended,
+        None => match tokio::time::timeout_at(deadline, running).await {
+            Ok(ended) => ended,
+            Err(_) => return BodyEnd::TimedOut,
+        },
+    };
+    match ended {
+        None => BodyEnd::Panicked,
+        Some(Ok(result)) => BodyEnd::Result(result),
+        Some(Err(BodyFault::Failed(failure))) => BodyEnd::Failed(failure),
+        Some(Err(BodyFault::TooLarge)) => BodyEnd::TooLarge,
+        Some(Err(BodyFault::Unserialisable)) => BodyEnd::Unserialisable,
     }
 }
 

@@ -36,17 +36,22 @@ impl Invocation<Resolved> {
         let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
         let scope = entry.scope().and_then(|name| named(&arguments, name));
         // What policy denies does not run, and its author's part is not asked either: it is code with handles.
-        let prepared = if course.judge(entry, &subject, scope.as_deref()).verdict() == Verdict::Deny {
+        let mut judged = Some(course.judge(entry, &subject, scope.as_deref()));
+        let prepared = if judged.is_some_and(|decision| decision.verdict() == Verdict::Deny) {
             None
         } else {
             let call = course.call(entry);
             let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
                 Soon::Ready(prepared) => Some(prepared),
-                Soon::Later(preparing) => tokio::select! {
-                    biased;
-                    prepared = preparing => Some(prepared),
-                    () = course.session.ending().comes() => None,
-                },
+                Soon::Later(preparing) => {
+                    // Policy may change while it is waited for: the stage of its own asks again.
+                    judged = None;
+                    tokio::select! {
+                        biased;
+                        prepared = preparing => Some(prepared),
+                        () = course.session.ending().comes() => None,
+                    }
+                }
             };
             match prepared {
                 Some(Ok(prepared)) => Some((prepared, call)),
@@ -56,7 +61,7 @@ impl Invocation<Resolved> {
         };
         course.ticket.stage = Stage::Validate;
         course.ticket.waited();
-        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, prepared });
+        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, judged, prepared });
         Ok(Invocation { course, state: Validated { valid } })
     }
 }
