@@ -32,7 +32,7 @@ impl Invocation<Confirmed> {
         }
         // From here on a record that nobody finishes says what may have happened.
         course.ticket.effect = Effect::of_unfinished(class);
-        let call = call.until(tokio::time::Instant::now() + entry.bounds().timeout());
+        let call = call.confirmed_until(tokio::time::Instant::now() + entry.bounds().timeout());
         // The body first: a call that ends at once never registers for the session's end.
         let end = tokio::select! {
             biased;

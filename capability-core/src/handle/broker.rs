@@ -52,6 +52,16 @@ pub enum BrokerRequest {
     },
 }
 
+impl BrokerRequest {
+    /// Whether serving it changes, sends or stores anything: refused to a call that nobody has confirmed yet.
+    pub(crate) const fn leaves_a_trace(&self) -> bool {
+        match self {
+            Self::Now | Self::Device => false,
+            Self::Append { .. } => true,
+        }
+    }
+}
+
 /// What the host answers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -78,6 +88,8 @@ pub enum BrokerFault {
     Unavailable,
     /// The answer was not of the kind that was asked for.
     WrongReply,
+    /// The call is only being prepared: until it is confirmed, its handles only read.
+    Unconfirmed,
 }
 
 impl BrokerFault {
@@ -89,6 +101,7 @@ impl BrokerFault {
             Self::CapExceeded => "the request is above the handle's cap",
             Self::Unavailable => "what the handle reaches did not answer",
             Self::WrongReply => "the host answered something else than was asked",
+            Self::Unconfirmed => "until the call is confirmed, its handles only read",
         }
     }
 }
