@@ -164,6 +164,33 @@ async fn end_when_it_runs(bench: &Bench) {
     bench.session.end();
 }
 
+/// A session that ends while an intent is on its way to the disk: the body, which would not even have to await, never begins.
+#[tokio::test]
+async fn a_session_that_ends_before_the_body_begins_begins_none() {
+    for name in &ACTING[1..] {
+        let bench = Bench::new();
+        let id = bench.pending(name, &json!({ "behaviour": "answer" })).await;
+        bench.approve(id).await;
+        bench.tape.be_late();
+        let end = async {
+            while bench.last_event() != "intent" {
+                tokio::task::yield_now().await;
+            }
+            bench.session.end();
+            bench.tape.settle();
+            while bench.last_event() != "outcome" {
+                tokio::task::yield_now().await;
+            }
+            bench.tape.settle();
+        };
+        let (outcome, ()) = tokio::join!(bench.resume(id), end);
+        assert_eq!((outcome.kind(), outcome.effect()), (Kind::Cancelled, Effect::NotStarted), "{name}: {outcome:?}");
+        assert_eq!(bench.world().ran(), 0, "{name}");
+        let record = only(&bench.last_outcome(), &["outcome", "stage", "effect", "isolation"]);
+        assert_eq!(record, json!({ "outcome": "cancelled", "stage": "execute", "effect": "not_started" }), "{name}");
+    }
+}
+
 /// A session that ends while its call is being prepared gets no further.
 #[tokio::test(start_paused = true)]
 async fn ending_a_session_cancels_what_is_being_prepared() {

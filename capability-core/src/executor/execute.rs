@@ -29,6 +29,11 @@ impl Invocation<Confirmed> {
                 course.ticket.guarantees = None;
                 return Err(course.refuse(Code::AuditUnavailable));
             }
+            // It may have ended while the intent was on its way: what comes later begins no more.
+            if course.session.ending().has_come() {
+                course.ticket.guarantees = None;
+                return Err(course.stop(Ended::Cancelled));
+            }
         }
         // From here on a record that nobody finishes says what may have happened.
         course.ticket.effect = Effect::of_unfinished(class);
