@@ -65,6 +65,17 @@ async fn a_result_of_exactly_the_cap_is_given_and_one_byte_more_is_not() {
     }
 }
 
+/// An entry in a journal is stored, whatever becomes of the call around it: nobody is told that it may be tried again.
+#[tokio::test]
+async fn a_call_that_may_have_written_into_a_journal_is_not_said_to_have_done_nothing() {
+    let bench = Bench::new();
+    let outcome = bench.invoke("lab.notes", &json!({})).await;
+    assert_eq!(bench.bindings.journal_of(&bench.subject), ["noted"]);
+    assert_eq!((outcome.kind(), outcome.effect()), (Kind::Failed, Effect::Unknown));
+    assert_eq!(only(&bench.last_outcome(), &["effect"]), json!({ "effect": "unknown" }));
+    assert!(outcome.help().is_some_and(|help| help.contains("it may have happened")), "{outcome:?}");
+}
+
 /// Nothing but what its author marked public is told of a failure.
 #[tokio::test]
 async fn only_a_public_failure_says_why() {

@@ -36,7 +36,7 @@ impl Invocation<Confirmed> {
             }
         }
         // From here on a record that nobody finishes says what may have happened.
-        course.ticket.effect = Effect::of_unfinished(class);
+        course.ticket.effect = Effect::of_unfinished(entry);
         let call = call.confirmed_until(tokio::time::Instant::now() + entry.bounds().timeout());
         // The body first: a call that ends at once never registers for the session's end.
         let end = tokio::select! {
@@ -56,7 +56,7 @@ impl Invocation<Confirmed> {
 
 /// What the body's end means for the caller and for the world.
 fn settle(course: &Course, subject: &Settled, entry: &Capability, end: Option<BodyEnd>) -> Executed {
-    let unfinished = Effect::of_unfinished(entry.class());
+    let unfinished = Effect::of_unfinished(entry);
     let ended = |ended, effect| Executed { ended, effect, place: None };
     // A result that cannot be given is still a body that ran to its end.
     let completed = match unfinished {

@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use crate::approval::ApprovalId;
 use crate::audit::{OutcomeKind, Receipt};
 use crate::code::{Code, Stage};
-use crate::contract::{Class, Network, SideEffect};
+use crate::contract::{Capability, Network, SideEffect};
+use crate::handle::HandleFamily;
 use crate::time::Timestamp;
 
 /// What became of the world.
@@ -35,10 +36,12 @@ impl Effect {
         }
     }
 
-    /// What is known of a body of this class that began and gave no result. Only what neither changes nor leaves anything
-    /// can be called off without a trace.
-    pub(crate) const fn of_unfinished(class: Class) -> Self {
+    /// What is known of an entry's body that began and gave no result. Only what neither changes nor leaves anything can be
+    /// called off without a trace; a read-only and local body can still have written into its subject's journal.
+    pub(crate) fn of_unfinished(entry: &Capability) -> Self {
+        let class = entry.class();
         match (class.side_effect, class.network) {
+            (SideEffect::ReadOnly, Network::Local) if entry.holds(HandleFamily::Journal) => Self::Unknown,
             (SideEffect::ReadOnly, Network::Local) => Self::NotStarted,
             (SideEffect::ReadOnly, Network::External)
             | (SideEffect::Mutating, Network::Local)
