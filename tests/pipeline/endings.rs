@@ -2,7 +2,7 @@
 
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::contract::Class;
-use capability_core::executor::{Effect, Ended};
+use capability_core::executor::{Effect, Ended, MAX_MESSAGE_BYTES};
 use capability_core::{Code, Outcome};
 use serde_json::json;
 
@@ -63,6 +63,23 @@ async fn a_result_of_exactly_the_cap_is_given_and_one_byte_more_is_not() {
         assert!(matches!(outcome.ended(), Ended::ResultTooLarge { max: 1024 }), "{outcome:?}");
         assert_eq!(outcome.message().as_deref(), Some("the result is larger than 1024 bytes"));
     }
+}
+
+/// A failure is no way around the cap on results: what its author says in public is a sentence, and so is what a
+/// preview says.
+#[tokio::test]
+async fn what_an_author_says_in_public_is_bounded() {
+    let bench = Bench::new();
+    let long = "é".repeat(100_000);
+    let fails = json!({ "behaviour": "fail_public", "text": long });
+    let shows = json!({ "preview": "fail_public", "text": long });
+    for (name, arguments) in [("lab.act_read_local", fails), ("lab.edit", shows)] {
+        let outcome = bench.invoke(name, &arguments).await;
+        let message = outcome.message().expect("a sentence").into_owned();
+        assert!(message.len() <= MAX_MESSAGE_BYTES && message.ends_with('…'), "{name}: {} bytes", message.len());
+    }
+    let short = bench.invoke("lab.act_read_local", &json!({ "behaviour": "fail_public", "text": "é" })).await;
+    assert_eq!(short.message().as_deref(), Some("é"));
 }
 
 /// An entry in a journal is stored, whatever becomes of the call around it: nobody is told that it may be tried again.

@@ -1,7 +1,7 @@
 //! Stage five: the body, bounded.
 
 use super::invocation::{Confirmed, Course, Executed, Invocation, Settled, Stopped};
-use super::outcome::{Effect, Ended};
+use super::outcome::{Effect, Ended, sentence};
 use super::runner::BodyEnd;
 use crate::arguments::ResultFault;
 use crate::audit::{Event, SchemaPlace};
@@ -70,7 +70,7 @@ fn settle(course: &Course, subject: &Settled, entry: &Capability, end: Option<Bo
         Some(BodyEnd::Saturated) => ended(Ended::Rejected(Code::RunnerSaturated.into()), Effect::NotStarted),
         Some(BodyEnd::Failed(failure)) => {
             let effect = if failure.is_before_effect() { Effect::NotStarted } else { unfinished };
-            ended(Ended::Failed { message: failure.into_public_message() }, effect)
+            ended(Ended::Failed { message: failure.into_public_message().map(sentence) }, effect)
         }
         Some(BodyEnd::TooLarge) => ended(Ended::ResultTooLarge { max: entry.bounds().max_result() }, completed),
         Some(BodyEnd::Unserialisable) => ended(Ended::ResultInvalid, completed),

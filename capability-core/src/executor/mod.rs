@@ -17,7 +17,7 @@ mod validate;
 
 pub use desk::AnswerFault;
 pub use invocation::{Confirmed, Executed, Invocation, Permitted, Proposed, Resolved, Stopped, Validated};
-pub use outcome::{Effect, Ended, Outcome, Refusal};
+pub use outcome::{Effect, Ended, MAX_MESSAGE_BYTES, Outcome, Refusal};
 pub use proposal::Proposal;
 pub use runner::{
     BodyEnd, Deadline, Guarantees, InlineRunner, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,

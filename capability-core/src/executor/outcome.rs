@@ -50,6 +50,20 @@ impl Effect {
     }
 }
 
+/// The longest message in an author's words that a caller is given, in bytes: a failure is a sentence, and no way around the
+/// cap on results. A longer one is cut.
+pub const MAX_MESSAGE_BYTES: usize = 4096;
+
+/// An author's words, cut where they are too long.
+pub(super) fn sentence(mut words: String) -> String {
+    const CUT: &str = "…";
+    if words.len() > MAX_MESSAGE_BYTES {
+        words.truncate(words.floor_char_boundary(MAX_MESSAGE_BYTES - CUT.len()));
+        words.push_str(CUT);
+    }
+    words
+}
+
 /// A stage's refusal, in words for the caller. Goes to the caller, never to the audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
@@ -95,7 +109,7 @@ pub enum Ended {
     Cancelled,
     /// The body said that it failed.
     Failed {
-        /// What its author marked public.
+        /// What its author marked public, at most [`MAX_MESSAGE_BYTES`] of it.
         message: Option<String>,
     },
     /// The deadline passed.

@@ -1,7 +1,7 @@
 //! Stage two: the arguments, first against the schema and then by the author's own part.
 
 use super::invocation::{Course, Invocation, Resolved, Stopped, Valid, Validated};
-use super::outcome::{Ended, Refusal};
+use super::outcome::{Ended, Refusal, sentence};
 use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
@@ -88,9 +88,9 @@ fn refused(course: Box<Course>, fault: ArgumentFault) -> Box<Stopped> {
 
 fn unprepared(fault: PrepareFault) -> Refusal {
     match fault {
-        PrepareFault::Refused(code, words) => Refusal { message: words.into(), ..code.into() },
-        PrepareFault::Failed(failure) => match failure.public_message() {
-            Some(words) => Refusal { message: words.to_owned().into(), ..Code::PrepareFailed.into() },
+        PrepareFault::Refused(code, words) => Refusal { message: sentence(words).into(), ..code.into() },
+        PrepareFault::Failed(failure) => match failure.into_public_message() {
+            Some(words) => Refusal { message: sentence(words).into(), ..Code::PrepareFailed.into() },
             None => Code::PrepareFailed.into(),
         },
         PrepareFault::TimedOut => Code::PrepareTimedOut.into(),
