@@ -95,8 +95,8 @@ pub(super) struct Valid {
     pub(super) claims: crate::approval::Claims,
     pub(super) target: Option<(TargetKind, String)>,
     pub(super) scope: Option<String>,
-    /// Absent for what policy denies.
-    pub(super) prepared: Option<(Prepared, Call)>,
+    /// What policy denies is not prepared, and that denial stands.
+    pub(super) prepared: Result<(Prepared, Call), Decision>,
 }
 
 /// Policy has spoken, and the turn has room.

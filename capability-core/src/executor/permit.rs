@@ -17,7 +17,12 @@ impl Invocation<Validated> {
         let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
-        let decision = course.judge(entry, &valid.subject, valid.scope.as_deref());
+        // Policy as it is now; but a denial that kept the author's part from running stands, whatever changed since: nobody is
+        // asked about a call that was not prepared.
+        let decision = match &valid.prepared {
+            Err(denied) => *denied,
+            Ok(_) => course.judge(entry, &valid.subject, valid.scope.as_deref()),
+        };
         let recorded = course.ticket.submit(Event::PolicyDecision {
             asked: course.ticket.asked(),
             verdict: decision.verdict(),

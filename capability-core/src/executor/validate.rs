@@ -36,8 +36,9 @@ impl Invocation<Resolved> {
         let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
         let scope = entry.scope().and_then(|name| named(&arguments, name));
         // What policy denies does not run, and its author's part is not asked either: it is code with handles.
-        let prepared = if course.judge(entry, &subject, scope.as_deref()).verdict() == Verdict::Deny {
-            None
+        let decision = course.judge(entry, &subject, scope.as_deref());
+        let prepared = if decision.verdict() == Verdict::Deny {
+            Err(decision)
         } else {
             let call = course.call(entry);
             let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
@@ -49,7 +50,7 @@ impl Invocation<Resolved> {
                 },
             };
             match prepared {
-                Some(Ok(prepared)) => Some((prepared, call)),
+                Some(Ok(prepared)) => Ok((prepared, call)),
                 Some(Err(fault)) => return Err(course.refuse(unprepared(fault))),
                 None => return Err(course.stop(Ended::Cancelled)),
             }
