@@ -240,7 +240,7 @@ impl Runner for InlineRunner {
 
 /// What `act` returns, or none when it panics. A panic's own value may panic once more when it is dropped; the next one is
 /// leaked, not chased.
-fn caught<T>(act: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Option<T> {
     match std::panic::catch_unwind(AssertUnwindSafe(act)) {
         Ok(value) => Some(value),
         Err(payload) => {
