@@ -65,7 +65,7 @@ pub(super) fn sentence(mut words: String) -> String {
 }
 
 /// A stage's refusal, in words for the caller. Goes to the caller, never to the audit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The reason.
     pub code: Code,
@@ -75,6 +75,13 @@ pub struct Refusal {
     pub help: Cow<'static, str>,
 }
 
+impl core::fmt::Debug for Refusal {
+    /// The reason alone: the words may quote what a caller sent.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Refusal({})", self.code)
+    }
+}
+
 impl From<Code> for Refusal {
     fn from(code: Code) -> Self {
         Self { code, message: code.message().into(), help: code.help().into() }
@@ -82,7 +89,7 @@ impl From<Code> for Refusal {
 }
 
 /// How it ended.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Ended {
     /// The body ran and its result follows the schema.
     Executed {
@@ -144,6 +151,27 @@ impl Ended {
             Self::ResultTooLarge { .. } => OutcomeKind::ResultTooLarge,
             Self::ResultInvalid => OutcomeKind::ResultInvalid,
             Self::Withheld => OutcomeKind::Withheld,
+        }
+    }
+}
+
+impl core::fmt::Debug for Ended {
+    /// Without result, note and message: they go to the caller and nowhere else.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.kind().as_str())?;
+        match self {
+            Self::Executed { result } => write!(f, "({} bytes)", result.len()),
+            Self::Pending { approval, expires_at } => write!(f, "({approval}, {expires_at})"),
+            Self::Rejected(refusal) => write!(f, "({})", refusal.code),
+            Self::ResultTooLarge { max } => write!(f, "({max} bytes at most)"),
+            Self::Denied { .. }
+            | Self::Expired
+            | Self::Cancelled
+            | Self::Failed { .. }
+            | Self::TimedOut
+            | Self::Panicked
+            | Self::ResultInvalid
+            | Self::Withheld => Ok(()),
         }
     }
 }

@@ -37,7 +37,7 @@ impl Lease {
 }
 
 /// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BrokerRequest {
@@ -50,6 +50,17 @@ pub enum BrokerRequest {
         /// The entry, untrusted text.
         text: String,
     },
+}
+
+impl core::fmt::Debug for BrokerRequest {
+    /// What is asked for, without what is given along.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Now => "Now",
+            Self::Device => "Device",
+            Self::Append { .. } => "Append",
+        })
+    }
 }
 
 impl BrokerRequest {
