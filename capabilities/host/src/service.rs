@@ -13,6 +13,7 @@ use capability_core::executor::{Outcome, Proposal};
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use rustix::process::Pid;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
@@ -21,17 +22,13 @@ use crate::protocol::{Caller, Fault, Proof, Reply, Request};
 /// A host that answers requests.
 pub struct Service {
     host: Host,
-    /// The session of everybody at this machine's command lines: turns that are named count within it.
-    local: SessionId,
 }
 
 impl Service {
     /// Around an open host.
     #[must_use]
     pub fn new(host: Host) -> Self {
-        // A name for the pair of installation and command line, the same in every process that owns the directory.
-        let local = SessionId::from_bytes(*b"command line    ");
-        Self { host, local }
+        Self { host }
     }
 
     /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.
@@ -100,7 +97,7 @@ impl Service {
             }
         };
         let mode = caller.mode.unwrap_or(Mode::Live);
-        let identity = SessionIdentity { id: self.local, subject, mode, origin: Origin::Terminal, turn };
+        let identity = SessionIdentity { id: session_of(&subject), subject, mode, origin: Origin::Terminal, turn };
         Ok(self.host.sessions().open(identity, declarations))
     }
 
@@ -149,6 +146,17 @@ impl Service {
     fn version(&self, name: &str, version: Option<NonZeroU32>) -> Result<NonZeroU32, Fault> {
         Ok(version.or_else(|| self.host.executor().registry().newest(name)).unwrap_or(NonZeroU32::MIN))
     }
+}
+
+/// The session of one subject at this machine's command lines, the same in every process that owns the directory: turns that
+/// are named count within it.
+fn session_of(subject: &Subject) -> SessionId {
+    let mut named = Sha256::new_with_prefix("command line\0");
+    named.update(subject.as_str());
+    let hash: [u8; 32] = named.finalize().into();
+    let mut id = [0; 16];
+    id.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
+    SessionId::from_bytes(id)
 }
 
 /// The terminal of whoever asks.

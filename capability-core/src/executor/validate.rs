@@ -1,7 +1,7 @@
 //! Stage two: the arguments, first against the schema and then by the author's own part.
 
 use super::invocation::{Course, Invocation, Resolved, Stopped, Valid, Validated};
-use super::outcome::{Ended, Refusal};
+use super::outcome::{Ended, Refusal, sentence};
 use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
@@ -36,9 +36,10 @@ impl Invocation<Resolved> {
         let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
         let scope = entry.scope().and_then(|name| named(&arguments, name));
         // What policy denies does not run, and its author's part is not asked either: it is code with handles.
-        let mut judged = Some(course.judge(entry, &subject, scope.as_deref()));
-        let prepared = if judged.is_some_and(|decision| decision.verdict() == Verdict::Deny) {
-            None
+        let decision = course.judge(entry, &subject, scope.as_deref());
+        let mut judged = Some(decision);
+        let prepared = if decision.verdict() == Verdict::Deny {
+            Err(decision)
         } else {
             let call = course.call(entry);
             let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
@@ -54,7 +55,7 @@ impl Invocation<Resolved> {
                 }
             };
             match prepared {
-                Some(Ok(prepared)) => Some((prepared, call)),
+                Some(Ok(prepared)) => Ok((prepared, call)),
                 Some(Err(fault)) => return Err(course.refuse(unprepared(fault))),
                 None => return Err(course.stop(Ended::Cancelled)),
             }
@@ -94,9 +95,9 @@ fn refused(course: Box<Course>, fault: ArgumentFault) -> Box<Stopped> {
 
 fn unprepared(fault: PrepareFault) -> Refusal {
     match fault {
-        PrepareFault::Refused(code, words) => Refusal { message: words.into(), ..code.into() },
-        PrepareFault::Failed(failure) => match failure.public_message() {
-            Some(words) => Refusal { message: words.to_owned().into(), ..Code::PrepareFailed.into() },
+        PrepareFault::Refused(code, words) => Refusal { message: sentence(words).into(), ..code.into() },
+        PrepareFault::Failed(failure) => match failure.into_public_message() {
+            Some(words) => Refusal { message: sentence(words).into(), ..Code::PrepareFailed.into() },
             None => Code::PrepareFailed.into(),
         },
         PrepareFault::TimedOut => Code::PrepareTimedOut.into(),
