@@ -64,7 +64,7 @@ impl Invocation<Resolved> {
 fn named(arguments: &Arguments, name: &str) -> Option<String> {
     arguments.property(name).and_then(|value| match value {
         serde_json::Value::Null => None,
-        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::String(text) => Some(text),
         other => Some(other.to_string()),
     })
 }
