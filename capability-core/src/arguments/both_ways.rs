@@ -10,7 +10,7 @@ use super::{Validators, arena, parse};
 pub fn hold_for_both_ways(validators: &Validators, raw: &[u8]) -> bool {
     let tree = validators.arguments_by_tree(raw).ok();
     match (validators.canonical(raw), &tree) {
-        (Some(text), Some(tree)) => assert_eq!(text, tree.as_bytes(), "both ways write one text"),
+        (Some(text), Some(tree)) => assert_eq!(&*text, tree.as_bytes(), "both ways write one text"),
         (Some(_), None) => assert!(tree.is_some(), "what a tree refuses is refused"),
         (None, Some(_)) => {
             let inexact = parse::parse(raw).is_ok_and(|parsed| parsed.inexact);

@@ -20,6 +20,8 @@ mod words;
 
 pub use fault::{ArgumentCode, ArgumentFault, ResultFault};
 
+use std::borrow::Cow;
+
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -96,26 +98,40 @@ impl Validators {
     /// [`ArgumentFault`] with words for the caller and, apart, what may be recorded.
     pub fn arguments(&self, raw: &[u8]) -> Result<Arguments, ArgumentFault> {
         match self.canonical(raw) {
-            Some(bytes) => Ok(Arguments { bytes }),
+            Some(bytes) => Ok(Arguments { bytes: bytes.into_owned() }),
             None => self.arguments_by_tree(raw),
         }
     }
 
-    /// The canonical text of arguments that are accepted; None for all others, and for a few that only a tree can judge.
-    fn canonical(&self, raw: &[u8]) -> Option<Vec<u8>> {
+    /// The same, keeping a text that is canonical already.
+    pub(crate) fn arguments_of(&self, mut raw: Vec<u8>) -> Result<Arguments, ArgumentFault> {
+        match self.canonical(&raw) {
+            Some(Cow::Borrowed(_)) => {
+                // It may wait long for a person, and does not need room to grow.
+                raw.shrink_to_fit();
+                Ok(Arguments { bytes: raw })
+            }
+            Some(Cow::Owned(bytes)) => Ok(Arguments { bytes }),
+            None => self.arguments_by_tree(&raw),
+        }
+    }
+
+    /// The canonical text of arguments that are accepted, borrowed when that is what was sent; None for all others, and for
+    /// a few that only a tree can judge.
+    fn canonical<'r>(&self, raw: &'r [u8]) -> Option<Cow<'r, [u8]>> {
         let arena = arena::arguments(raw)?;
         if !arena.is_object() || !self.arguments.is_valid(arena.view()) {
             return None;
         }
+        if arena.canonical && self.defaults.are_none() {
+            return Some(Cow::Borrowed(raw));
+        }
         if arena.rounded {
             exact::literals(raw).ok()?;
         }
-        if arena.canonical && self.defaults.are_none() {
-            return Some(raw.to_vec());
-        }
         let bytes = arena.canonical(&self.defaults, raw.len())?;
         // What is stored for an approval is read again by the same rules, so it must fit them too.
-        (bytes.len() <= MAX_ARGUMENT_BYTES).then_some(bytes)
+        (bytes.len() <= MAX_ARGUMENT_BYTES).then_some(Cow::Owned(bytes))
     }
 
     /// The same the long way, with the words for a refusal.

@@ -26,7 +26,7 @@ impl Invocation<Resolved> {
                 let refusal = Refusal { message: fault.to_string().into(), ..Code::SchemaFault.into() };
                 return Err(course.refuse(refusal));
             }
-            Ok(built) => built.validators.arguments(&proposal.arguments),
+            Ok(built) => built.validators.arguments_of(proposal.arguments),
         };
         let arguments = match arguments {
             Ok(arguments) => arguments,

@@ -7,7 +7,7 @@ use super::super::parse::{MAX_EXACT, OBJECT_BYTES};
 use super::super::reader::MAX_TREE_BYTES;
 use super::super::{MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH};
 use super::scan;
-use super::{Arena, Entry, Item, Span, Text};
+use super::{Arena, Entry, FEW, Item, Span, Text};
 
 /// How deep a result nests: as deep as the tree's parser goes.
 const MAX_RESULT_DEPTH: usize = 127;
@@ -30,7 +30,7 @@ fn parse<const STRICT: bool>(text: &str) -> Option<Arena<'_>> {
     let mut builder = Builder::<STRICT> {
         text,
         at: 0,
-        open: Vec::with_capacity((text.len() / 12).clamp(4, 64)),
+        open: Vec::new(),
         entries: Vec::new(),
         unescaped: String::new(),
         tree: 0,
@@ -178,11 +178,21 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
         Some(u64::try_from(whole).map_or(Item::Negative(whole), Item::Natural))
     }
 
+    /// Where the entries of what begins now are open.
+    #[inline]
+    fn begin(&mut self, depth: usize) -> usize {
+        if depth == 0 {
+            // An entry takes a dozen bytes of text and more.
+            self.open.reserve((self.text.len() / 12).clamp(4, 64));
+        }
+        self.open.len()
+    }
+
     fn list(&mut self, depth: usize) -> Option<Item<'t>> {
         if depth >= Self::MAX_DEPTH {
             return None;
         }
-        let start = self.open.len();
+        let start = self.begin(depth);
         let mut first = self.next()?;
         if first != b']' {
             loop {
@@ -202,7 +212,7 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
         if depth >= Self::MAX_DEPTH {
             return None;
         }
-        let start = self.open.len();
+        let start = self.begin(depth);
         let mut first = self.next()?;
         if first != b'}' {
             self.charge(OBJECT_BYTES)?;
@@ -232,6 +242,18 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
     fn sort(&mut self, start: usize) -> Option<()> {
         let Self { open, unescaped, .. } = self;
         let entries = open.get_mut(start..)?;
+        if !STRICT && entries.len() <= FEW {
+            // Nothing of it is written, and so few are found without an order.
+            let mut others = &*entries;
+            while let Some((one, rest)) = others.split_first() {
+                let key = one.key.within(unescaped);
+                if rest.iter().any(|other| other.key.within(unescaped) == key) {
+                    return None;
+                }
+                others = rest;
+            }
+            return Some(());
+        }
         let before = |one: &Entry<'_>, next: &Entry<'_>| one.key.within(unescaped) < next.key.within(unescaped);
         if entries.is_sorted_by(before) {
             return Some(());
@@ -252,7 +274,7 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
             return Some(span);
         }
         if self.entries.capacity() == 0 {
-            self.entries.reserve((self.text.len() / 32).max(count));
+            self.entries.reserve((self.text.len() / 20).max(count));
         }
         self.entries.extend_from_slice(self.open.get(start..).unwrap_or_default());
         self.open.truncate(start);

@@ -13,6 +13,9 @@ mod write;
 pub(super) use build::{arguments, plain};
 pub(super) use view::Arenas;
 
+/// Up to how many entries an object is searched one by one.
+const FEW: usize = 8;
+
 /// A parsed text.
 #[derive(Debug)]
 pub(super) struct Arena<'t> {
@@ -44,7 +47,7 @@ enum Item<'t> {
     Double(f64),
     Text(Text<'t>),
     List(Span),
-    /// Its entries are sorted bytewise by their keys, each of which stands there once.
+    /// Each key stands there once. Entries are sorted bytewise by their keys, except the few of a result's small object.
     Object(Span),
 }
 
@@ -96,3 +99,6 @@ impl<'t> Arena<'t> {
         matches!(self.root, Item::Object(_))
     }
 }
+
+#[cfg(test)]
+mod tests;

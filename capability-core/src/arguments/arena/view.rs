@@ -7,10 +7,7 @@ use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp};
 use serde_json::{Map, Value};
 
 use super::digits::Digits;
-use super::{Arena, Entry, Item, Span, Text};
-
-/// Up to how many entries an object is searched one by one.
-const FEW: usize = 8;
+use super::{Arena, Entry, FEW, Item, Span, Text};
 
 /// Arenas as a representation of JSON.
 pub(in super::super) struct Arenas;
