@@ -183,7 +183,7 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
     fn begin(&mut self, depth: usize) -> usize {
         if depth == 0 {
             // An entry takes a dozen bytes of text and more.
-            self.open.reserve((self.text.len() / 12).clamp(4, 64));
+            self.open = Vec::with_capacity((self.text.len() / 12).clamp(4, 64));
         }
         self.open.len()
     }
@@ -274,7 +274,7 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
             return Some(span);
         }
         if self.entries.capacity() == 0 {
-            self.entries.reserve((self.text.len() / 20).max(count));
+            self.entries = Vec::with_capacity((self.text.len() / 20).max(count));
         }
         self.entries.extend_from_slice(self.open.get(start..).unwrap_or_default());
         self.open.truncate(start);
