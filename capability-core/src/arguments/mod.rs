@@ -28,7 +28,7 @@ use serde_json::Value;
 use crate::contract::schema::lint::uncompilable;
 use crate::contract::schema::{recursion, validation_of};
 use crate::contract::{SchemaFault, Schemas};
-use arena::Arenas;
+use arena::{Arena, Arenas};
 use defaults::Defaults;
 
 /// The longest argument text, in bytes.
@@ -120,6 +120,12 @@ impl Validators {
     /// a few that only a tree can judge.
     fn canonical<'r>(&self, raw: &'r [u8]) -> Option<Cow<'r, [u8]>> {
         let arena = arena::arguments(raw)?;
+        let text = self.text_of(&arena, raw);
+        arena.done();
+        text
+    }
+
+    fn text_of<'r>(&self, arena: &Arena<'r>, raw: &'r [u8]) -> Option<Cow<'r, [u8]>> {
         if !arena.is_object() || !self.arguments.is_valid(arena.view()) {
             return None;
         }
@@ -154,7 +160,10 @@ impl Validators {
 
     /// True for a text that follows the result's schema, unless an object names a key twice.
     fn is_result(&self, json: &str) -> bool {
-        arena::plain(json).is_some_and(|arena| self.result.is_valid(arena.view()))
+        let Some(arena) = arena::plain(json) else { return false };
+        let valid = self.result.is_valid(arena.view());
+        arena.done();
+        valid
     }
 }
 

@@ -6,8 +6,8 @@
 use super::super::parse::{MAX_EXACT, OBJECT_BYTES};
 use super::super::reader::MAX_TREE_BYTES;
 use super::super::{MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH};
-use super::scan;
 use super::{Arena, Entry, FEW, Item, Span, Text};
+use super::{room, scan};
 
 /// How deep a result nests: as deep as the tree's parser goes.
 const MAX_RESULT_DEPTH: usize = 127;
@@ -42,7 +42,8 @@ fn parse<const STRICT: bool>(text: &str) -> Option<Arena<'_>> {
     if builder.next().is_some() {
         return None;
     }
-    let Builder { entries, unescaped, rounded, canonical, .. } = builder;
+    let Builder { open, entries, unescaped, rounded, canonical, .. } = builder;
+    room::keep(open);
     Some(Arena { entries, unescaped, root, rounded, canonical })
 }
 
@@ -183,7 +184,7 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
     fn begin(&mut self, depth: usize) -> usize {
         if depth == 0 {
             // An entry takes a dozen bytes of text and more.
-            self.open = Vec::with_capacity((self.text.len() / 12).clamp(4, 64));
+            self.open = room::take((self.text.len() / 12).clamp(4, 64));
         }
         self.open.len()
     }
@@ -274,7 +275,7 @@ impl<'t, const STRICT: bool> Builder<'t, STRICT> {
             return Some(span);
         }
         if self.entries.capacity() == 0 {
-            self.entries = Vec::with_capacity((self.text.len() / 20).max(count));
+            self.entries = room::take((self.text.len() / 20).max(count));
         }
         self.entries.extend_from_slice(self.open.get(start..).unwrap_or_default());
         self.open.truncate(start);

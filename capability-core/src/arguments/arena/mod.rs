@@ -6,6 +6,7 @@
 
 mod build;
 mod digits;
+mod room;
 mod scan;
 mod view;
 mod write;
@@ -92,6 +93,11 @@ impl<'t> Arena<'t> {
     #[inline]
     fn inside(&self, span: Span) -> &[Entry<'t>] {
         self.entries.get(span.range()).unwrap_or_default()
+    }
+
+    /// Lets go of it, and keeps its room for the next one.
+    pub(super) fn done(self) {
+        room::keep(self.entries);
     }
 
     /// True for an object.
