@@ -166,12 +166,13 @@ fn argument<'a>(typed: &'a PatType, ty: &'a Type, has_generics: bool, sink: &mut
     }
     let (whole, concrete, attributes) = fields::of_argument(&typed.attrs, sink);
     let docs = description::of_field(&typed.attrs);
+    let summary = description::summary(&typed.attrs);
     let ident = ident?;
     let name = ident.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
     let property = fields::renamed(&typed.attrs).unwrap_or_else(|| name.to_owned());
     let conditions = attributes::conditions(&typed.attrs);
-    Some(Argument { ident, property, ty, attributes: quote!(#docs #attributes), conditions, whole, concrete })
+    Some(Argument { ident, property, ty, summary, attributes: quote!(#docs #attributes), conditions, whole, concrete })
 }
 
 fn report_opaque(opaque: &TokenStream, sink: &mut Sink) {
