@@ -43,7 +43,18 @@ fn every_command_explains_itself_under_its_own_name() {
         let usage = ["Usage: household"].into_iter().chain(command.iter().copied()).collect::<Vec<_>>().join(" ");
         assert!(ran.out.contains(&usage) && ran.err.is_empty(), "{command:?}: {ran:#?}");
     }
-    home.run(&["--help"]).exits(0).says(&["Exit codes:", "0 done", "3 pending", "4 refused", "--json", "--data-dir"]);
+    home.run(&["--help"]).exits(0).says(&[
+        "Exit codes:",
+        "0 done",
+        "3 pending",
+        "4 refused",
+        "--json",
+        "--data-dir",
+        "130 interrupted",
+    ]);
+    for words in [&["--help"][..], &["audit", "verify", "--help"]] {
+        home.run(words).exits(0).says(&["0 clean, 1 tampered, 2 torn"]);
+    }
     home.run(&["--version"]).exits(0).says(&["household "]);
     assert!(!home.data().exists(), "help needs no data directory");
 }
@@ -112,7 +123,7 @@ fn list_and_describe() {
     let line = |name: &str| lines.iter().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}"));
     assert!(line("house.greet@1").contains("automatic") && line("house.greet@1").contains("ready"));
     assert!(line("house.lookup@1").contains("required") && line("house.lookup@1").contains("off"));
-    assert!(line("house.vault@1").contains("locked"));
+    assert!(line("house.vault@1").contains("locked") && line("house.wipe@1").contains("denied"));
     assert!(line("system.health@1").contains("read_only + local"));
     let (exit, rows) = home.json(&["list"]);
     let names: Vec<_> = rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
@@ -126,6 +137,14 @@ fn list_and_describe() {
         "Whom to greet.",
         "household at src/main.rs:",
     ]);
+    home.run(&["describe", "house.wipe"]).exits(0).says(&["resident ", "idempotent ", "denied"]);
+    let greet = home.run(&["describe", "house.greet"]).exits(0).out;
+    assert!(!greet.contains("resident") && !greet.contains("idempotent"), "{greet}");
+    let (_, found) = home.json(&["describe", "house.wipe"]);
+    assert_eq!(
+        (&found["resident"], &found["idempotent"], &found["status"]),
+        (&json!(true), &json!(true), &json!("denied"))
+    );
     let (exit, found) = home.json(&["describe", "house.lookup@v1"]);
     assert_eq!((exit, &found["target"], &found["target_argument"]), (0, &json!("host"), &json!("host")));
     assert_eq!(found["arguments"]["additionalProperties"], json!(false));
@@ -279,6 +298,12 @@ fn operator_optin_and_audit() {
     let (exit, stats) = home.json(&["audit", "stats"]);
     assert_eq!((exit, &stats["outcomes"]["executed"]), (0, &json!(1)));
     home.run(&["audit", "stats"]).exits(0).says(&["records", "house.greet"]);
+    home.run(&["invoke", "house.greet", r#"{"name":"a"}"#, "--mode", "dream"]).exits(4);
+    home.run(&["invoke", "house.nothing"]).exits(4);
+    let (_, stats) = home.json(&["audit", "stats"]);
+    for name in ["not resolved", "unknown"] {
+        assert_eq!(stats["capabilities"][name]["outcomes"]["rejected"], 1, "{name}: {stats}");
+    }
     home.operate(&["operator", "logout"]).exits(0);
     let settings = home.records_of("configuration");
     assert!(settings.iter().any(|record| record["setting"] == "opt_in" && record["on"] == true), "{settings:?}");

@@ -3,7 +3,7 @@
 use core::num::NonZeroU32;
 
 use capability_core::approval::{ApprovalId, ApprovalSummary, Claims, PendingApproval};
-use capability_core::session::{Mode, Subject};
+use capability_core::session::{Mode, Subject, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -99,6 +99,24 @@ pub struct Caller {
     pub turn: Option<u64>,
     /// An operator's proof, for another subject.
     pub proof: Option<Proof>,
+}
+
+/// Turns that the host draws are numbered from here on, so that no number that somebody gives is one of them.
+const DRAWN: u64 = 1 << 62;
+
+/// A turn of its own, from random bits.
+pub const fn drawn_turn(bits: u64) -> TurnId {
+    TurnId(bits | DRAWN)
+}
+
+/// A turn that several calls share, by its number; `None` for a number too large to be one.
+pub const fn shared_turn(number: u64) -> Option<TurnId> {
+    if number < DRAWN { Some(TurnId(number)) } else { None }
+}
+
+/// The turn in words: a drawn number tells nobody anything.
+pub fn turn_in_words(turn: TurnId) -> String {
+    shared_turn(turn.0).map_or_else(|| "turn of its own".to_owned(), |turn| format!("turn {}", turn.0))
 }
 
 /// How an operator proves to be one.
@@ -202,7 +220,7 @@ pub struct Row {
     pub network: String,
     /// Derived from the two.
     pub confirmation: String,
-    /// `ready`, `off`, `locked`, or `unbound`.
+    /// `ready`, or what refuses every call as things stand: `locked`, `denied` by its own default, `unbound`, or `off`.
     pub status: String,
     /// What keeps its body away from everything else.
     pub isolation: String,
@@ -226,6 +244,10 @@ pub struct Description {
     pub risk: String,
     /// What policy starts from.
     pub default: String,
+    /// Whether it wants to be among the tools a model always sees.
+    pub resident: bool,
+    /// Whether doing it twice is doing it once.
+    pub idempotent: bool,
     /// How long a call may run, in milliseconds.
     pub timeout_ms: u64,
     /// How large a result may be, in bytes of JSON text.
@@ -301,4 +323,19 @@ pub enum ProbeState {
     Weak,
     /// Does not work.
     Failed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{drawn_turn, shared_turn, turn_in_words};
+
+    #[test]
+    fn no_number_that_is_given_is_a_drawn_one() {
+        for bits in [0, 1, u64::MAX >> 2, u64::MAX >> 1, u64::MAX] {
+            assert_eq!(turn_in_words(drawn_turn(bits)), "turn of its own");
+        }
+        let largest = u64::MAX >> 2;
+        assert_eq!(turn_in_words(shared_turn(largest).unwrap()), format!("turn {largest}"));
+        assert_eq!(shared_turn(largest + 1), None);
+    }
 }

@@ -10,13 +10,13 @@ use core::num::NonZeroU32;
 use capability_core::Session;
 use capability_core::approval::Operator;
 use capability_core::executor::{Outcome, Proposal};
-use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject};
 use rustix::process::Pid;
 use serde::Serialize;
 
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
-use crate::protocol::{Caller, Fault, Proof, Reply, Request};
+use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
 
 /// A host that answers requests.
 pub struct Service {
@@ -91,12 +91,13 @@ impl Service {
         };
         // A turn of its own, unless several calls share one: numbers that people give stay below those that we draw.
         let turn = match caller.turn {
-            Some(turn) if turn >> 62 == 0 => TurnId(turn),
-            Some(_) => return Err(Fault::usage("that turn number is too large", "number turns from 1")),
+            Some(turn) => {
+                shared_turn(turn).ok_or_else(|| Fault::usage("that turn number is too large", "number turns from 1"))?
+            }
             None => {
                 let mut drawn = [0; 8];
                 self.host.environment().fill_random(&mut drawn);
-                TurnId(u64::from_be_bytes(drawn) | 1 << 62)
+                drawn_turn(u64::from_be_bytes(drawn))
             }
         };
         let mode = caller.mode.unwrap_or(Mode::Live);

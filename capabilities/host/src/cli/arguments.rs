@@ -20,7 +20,11 @@ pub struct CommandLine {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 2 usage, 3 pending a person's answer, 4 refused (rejected, denied, expired, \
-cancelled), 5 the call started and ended otherwise, 6 the host or its audit log cannot do its work.";
+cancelled), 5 the call started and ended otherwise, 6 the host or its audit log cannot do its work, 130 interrupted.\n\
+`audit verify` has codes of its own: 0 clean, 1 tampered, 2 torn, 6 the log cannot be read.";
+
+const VERIFY_CODES: &str = "Exit codes: 0 clean, 1 tampered, 2 torn (the next start of the host cuts the end off), 6 the log \
+cannot be read.";
 
 /// What applies to every command.
 #[derive(Debug, Args)]
@@ -257,6 +261,7 @@ pub enum Audit {
         count: usize,
     },
     /// Verify every line of the chain
+    #[command(after_help = VERIFY_CODES)]
     Verify,
     /// How often what was asked for, and where it was refused
     Stats,

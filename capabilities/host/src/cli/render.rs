@@ -38,6 +38,7 @@ pub fn describe(found: &Description) -> String {
         Some(argument) => format!("{} named by `{argument}`", found.target),
         None => found.target.clone(),
     };
+    let said = |set: bool, words: &str| if set { words.to_owned() } else { String::new() };
     let handles = if found.handles.is_empty() { "none".to_owned() } else { found.handles.join(", ") };
     for (key, value) in [
         ("class", format!("{} + {}", row.side_effect, row.network)),
@@ -52,9 +53,13 @@ pub fn describe(found: &Description) -> String {
         ("handles", handles),
         ("risk", found.risk.clone()),
         ("default", found.default.clone()),
+        ("resident", said(found.resident, "it wants to be among the tools a model always sees")),
+        ("idempotent", said(found.idempotent, "doing it twice is doing it once")),
         ("from", format!("{} at {}", found.package, found.location)),
     ] {
-        text += &format!("  {key:<13} {value}\n");
+        if !value.is_empty() {
+            text += &format!("  {key:<13} {value}\n");
+        }
     }
     for (what, schema) in [("arguments", &found.arguments), ("result", &found.result)] {
         let pretty = serde_json::to_string_pretty(schema).unwrap_or_default();

@@ -118,7 +118,7 @@ impl Service {
             return failed(
                 "external families",
                 format!("the switch of `{}` cannot be read, so it counts as off", switch.family),
-                format!("run `capability optin set {} off`", switch.family),
+                format!("set it again with `capability optin set {} on|off`", switch.family),
             );
         }
         let on = switches.iter().filter(|switch| switch.state == "on").count();
