@@ -216,6 +216,27 @@ fn a_refusal_of_several_lines_reads_as_one() {
     assert!(starts.count() == 1 && !ran.out.contains("\nhelp: trust"), "{ran:#?}");
 }
 
+/// Help names the commands of this very program, for people and for programs.
+#[test]
+fn help_calls_the_program_by_its_own_name() {
+    let home = Home::new();
+    let (_, fault) = home.json(&["optin", "set", "house", "on"]);
+    assert!(fault["error"]["help"].as_str().unwrap().contains("`household operator login "), "{fault}");
+    for words in [
+        &["invoke", "house.nothing"][..],
+        &["invoke", "house.lookup", r#"{"host":"a"}"#],
+        &["invoke", "house.count", r#"{"by":1}"#],
+        &["describe", "house.nothing"],
+        &["contract", "check"],
+        &["doctor"],
+    ] {
+        let (ran, document) = (home.run(words), home.json(words).1.to_string());
+        for text in [ran.out + &ran.err, document] {
+            assert!(text.contains("`household ") && !text.contains("`capability "), "{words:?}: {text}");
+        }
+    }
+}
+
 /// Every outcome that this command line can reach: its exit code, its stage and what it says.
 #[test]
 fn every_outcome_has_its_exit_code() {
@@ -294,7 +315,15 @@ fn operator_optin_and_audit() {
     let last = home.records().pop().unwrap();
     assert_eq!((exit, tail.as_array().unwrap().len(), &tail[0]["hash"]), (0, 1, &last["hash"]));
     assert_eq!((&tail[0]["event"], &tail[0]["outcome"]), (&json!("outcome"), &json!("executed")));
-    home.run(&["audit", "tail"]).exits(0).says(&["SEQ", "EVENT", "house.greet@1", "configuration"]);
+    home.run(&["audit", "tail"]).exits(0).says(&[
+        "SEQ",
+        "EVENT",
+        "house.greet@1",
+        "configuration",
+        "house on",
+        "house off",
+    ]);
+    home.run(&["audit", "tail", "-n", "10001"]).exits(2).says(&["10000"]);
     let (exit, stats) = home.json(&["audit", "stats"]);
     assert_eq!((exit, &stats["outcomes"]["executed"]), (0, &json!(1)));
     home.run(&["audit", "stats"]).exits(0).says(&["records", "house.greet"]);

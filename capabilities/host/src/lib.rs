@@ -30,6 +30,7 @@ pub mod runner;
 mod service;
 mod socket;
 pub mod store;
+mod words;
 
 pub use error::{HostError, SettingError};
 pub use host::{Host, HostOptions, Operators};

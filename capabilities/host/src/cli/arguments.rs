@@ -256,9 +256,9 @@ pub enum Operator {
 pub enum Audit {
     /// Show the last records
     Tail {
-        /// How many
-        #[arg(short = 'n', long = "lines", default_value_t = 20, value_name = "N")]
-        count: usize,
+        /// How many, at most 10000
+        #[arg(short = 'n', long = "lines", default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        count: u32,
     },
     /// Verify every line of the chain
     #[command(after_help = VERIFY_CODES)]

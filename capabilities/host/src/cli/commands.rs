@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Approvals, Command, CommandLine, OnOff, Operator, OptIn};
 use super::output::{Output, note};
+use super::program::own;
 use super::{invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
@@ -160,7 +161,7 @@ async fn approvals(
         }
         Approvals::Approve { id } => {
             show::<Value>(connection, &Request::Approve(proof, id), output, |_| {
-                format!("approved once; `capability resume {id}` finishes it\n")
+                own(&format!("approved once; `capability resume {id}` finishes it\n")).into_owned()
             })
             .await
         }
@@ -217,17 +218,20 @@ async fn operator(
 
 async fn doctor(connection: &Connection<'_>, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
     let probes: Vec<Probe> = document(connection.ask(&Request::Doctor).await?)?;
-    examined(&probes, report, output)
+    examined(probes, report, output)
 }
 
 /// The self-check of a host that does not even start.
 pub fn unopened(fault: Fault, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
     let probe = Probe { name: "host".into(), state: ProbeState::Failed, found: fault.message, help: fault.help };
-    examined(&[probe], report, output)
+    examined(vec![probe], report, output)
 }
 
-fn examined(probes: &[Probe], report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
-    let written = report.map(|directory| super::report::write(&directory, probes)).transpose()?;
+fn examined(mut probes: Vec<Probe>, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
+    for help in probes.iter_mut().filter_map(|probe| probe.help.as_mut()) {
+        *help = own(help).into_owned();
+    }
+    let written = report.map(|directory| super::report::write(&directory, &probes)).transpose()?;
     output.print(&probes, |probes| render::probes(probes));
     if let Some(path) = written.filter(|_| !output.json) {
         note(&format!("report: {}\n", path.display()));
