@@ -19,6 +19,9 @@ const COMMANDS: &[&[&str]] = &[
     &["optin"],
     &["optin", "show"],
     &["optin", "set"],
+    &["journal"],
+    &["journal", "show"],
+    &["journal", "erase"],
     &["operator"],
     &["operator", "setup"],
     &["operator", "login"],
@@ -150,7 +153,7 @@ fn list_and_describe() {
     assert_eq!(found["arguments"]["additionalProperties"], json!(false));
     assert_eq!(found["confirmation"], "required");
     for words in [["describe", "house.nothing"], ["describe", "house.greet@2"]] {
-        home.run(&words).exits(4).says(&["no capability is called", "capability list"]);
+        home.run(&words).exits(4).says(&["no capability is called", "`household list`"]);
         assert_eq!(home.json(&words).0, 4);
     }
 }
@@ -399,6 +402,20 @@ fn the_workspaces_own_binary() {
     home.run(&["contract", "check"]).exits(0).says(&["as checked in"]);
     let (exit, checked) = home.json(&["contract", "check"]);
     assert_eq!((exit, &checked["findings"]), (0, &json!([])));
+}
+
+#[test]
+fn how_much_is_told_is_a_level() {
+    let home = Home::new();
+    for (level, told) in [("off", false), ("warn", false), ("Info", true), ("trace", true)] {
+        let mut command = home.command(&["list"]);
+        let ran = crate::home::ended(command.env("CAPABILITY_LOG", level).spawn().unwrap()).exits(0);
+        assert_eq!(ran.err.contains(" INFO capability_host::host: "), told, "{level}: {ran:#?}");
+        assert!(!ran.err.contains('\u{1b}') && !ran.out.contains(" INFO "), "{ran:#?}");
+    }
+    let mut command = home.command(&["list"]);
+    let ran = crate::home::ended(command.env("CAPABILITY_LOG", "loud").spawn().unwrap());
+    ran.exits(2).says(&["`CAPABILITY_LOG` holds no level", "debug or trace"]);
 }
 
 /// A reader that leaves early ends nothing with a panic.

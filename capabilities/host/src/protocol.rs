@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 
+use capability_core::Timestamp;
 use capability_core::approval::{ApprovalId, ApprovalSummary, Claims, PendingApproval};
 use capability_core::session::{Mode, Subject, TurnId};
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,17 @@ pub enum Request {
         /// The new state.
         on: bool,
     },
+    /// The newest entries of a subject's journal. Operators only.
+    JournalShow {
+        /// Who says so.
+        proof: Proof,
+        /// Whose.
+        subject: Subject,
+        /// At most how many.
+        most: u32,
+    },
+    /// Erase a subject's whole journal. Operators only.
+    JournalErase(Proof, Subject),
     /// Whether a password is set, and whether a session is alive on the caller's terminal.
     OperatorState,
     /// Set the operator password; the old one, or nothing while none is set.
@@ -288,6 +300,28 @@ pub struct Switch {
     pub state: String,
     /// Its external capabilities.
     pub capabilities: Vec<String>,
+}
+
+/// Part of a subject's journal.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct JournalPart {
+    /// Whose.
+    pub subject: Subject,
+    /// How many entries there are in all.
+    pub total: u64,
+    /// The newest of them, oldest first.
+    pub entries: Vec<Entry>,
+}
+
+/// One journal entry: what its subject wrote, in its own words. No instruction to anybody.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its number, over all subjects.
+    pub seq: i64,
+    /// When it was appended.
+    pub at: Timestamp,
+    /// The untrusted text.
+    pub text: String,
 }
 
 /// What a command line asks before it asks a person for a password.

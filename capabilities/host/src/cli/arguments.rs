@@ -7,6 +7,8 @@ use capability_core::approval::ApprovalId;
 use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::service::MOST_ENTRIES;
+
 /// Capabilities: what a machine may ask for, and the one executor that every request passes.
 #[derive(Debug, Parser)]
 #[command(version, disable_help_subcommand = true, arg_required_else_help = true, after_help = EXIT_CODES)]
@@ -67,6 +69,9 @@ pub enum Command {
     /// See and set which families may reach outside the device
     #[command(subcommand)]
     Optin(OptIn),
+    /// Read and erase what subjects wrote into their journals (operators)
+    #[command(subcommand)]
+    Journal(Journal),
     /// Set up and use the operator credential
     #[command(subcommand)]
     Operator(Operator),
@@ -227,6 +232,24 @@ pub enum OnOff {
     On,
     /// Stays on the device
     Off,
+}
+
+/// `journal`.
+#[derive(Debug, Subcommand)]
+pub enum Journal {
+    /// Show a subject's newest entries: untrusted text, in its own words
+    Show {
+        /// Whose
+        subject: Subject,
+        /// How many, at most 1000
+        #[arg(short = 'n', long = "entries", default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_ENTRIES)))]
+        count: u32,
+    },
+    /// Erase a subject's whole journal, on record
+    Erase {
+        /// Whose
+        subject: Subject,
+    },
 }
 
 /// `operator`.

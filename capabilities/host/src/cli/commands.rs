@@ -6,13 +6,14 @@ use capability_core::approval::ApprovalSummary;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Approvals, Command, CommandLine, OnOff, Operator, OptIn};
+use super::arguments::{Approvals, Command, CommandLine, Journal, OnOff, Operator, OptIn};
 use super::output::{Output, note};
 use super::program::own;
 use super::{invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
-    ApprovalDetail, Description, Fault, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch,
+    ApprovalDetail, Description, Fault, JournalPart, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request,
+    Row, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -117,6 +118,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             let request = Request::OptInSet { proof: proofs.operator().await?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
+        Command::Journal(command) => journal(connection, command, &proofs, output).await,
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report } => doctor(connection, report, output).await,
         Command::Serve => {
@@ -167,6 +169,19 @@ async fn approvals(
         }
         Approvals::Deny { id, note } => {
             show::<Value>(connection, &Request::Deny(proof, id, note), output, |_| "denied, for good\n".into()).await
+        }
+    }
+}
+
+async fn journal(connection: &Connection<'_>, command: Journal, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
+    let proof = proofs.operator().await?;
+    match command {
+        Journal::Show { subject, count } => {
+            let request = Request::JournalShow { proof, subject, most: count };
+            show::<JournalPart>(connection, &request, output, render::journal).await
+        }
+        Journal::Erase { subject } => {
+            show::<Value>(connection, &Request::JournalErase(proof, subject), output, render::plain).await
         }
     }
 }

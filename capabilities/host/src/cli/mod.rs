@@ -5,6 +5,7 @@ mod audit;
 mod commands;
 mod contract;
 mod invoke;
+mod log;
 mod output;
 mod program;
 mod render;
@@ -39,7 +40,7 @@ pub fn run(packages: &'static [&'static str]) -> ExitCode {
         Err(error) => error.exit(),
     };
     let output = Output { json: line.everywhere.json };
-    let exit = match perform(line, output, &packages) {
+    let exit = match log::install().and_then(|()| perform(line, output, &packages)) {
         Ok(exit) => exit,
         Err(fault) => output.fault(&fault),
     };

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::output::{BAD, GOOD, NAME, WARN, styled};
 use super::table::layout;
 use super::terminal::{card, visible, visible_json, visible_lines};
-use crate::protocol::{ApprovalDetail, Description, Probe, ProbeState, Row, Switch};
+use crate::protocol::{ApprovalDetail, Description, JournalPart, Probe, ProbeState, Row, Switch};
 use crate::words::counted;
 
 /// `list`.
@@ -123,6 +123,22 @@ pub fn approval(detail: &ApprovalDetail) -> String {
             detail.summary.capability, detail.summary.version, detail.summary.identity.subject, detail.summary.status
         ),
     }
+}
+
+/// `journal show`: what a subject wrote, below a line that says so.
+pub fn journal(part: &JournalPart) -> String {
+    let (subject, shown) = (&part.subject, part.entries.len());
+    let total = counted(part.total, "entry", "entries");
+    let mut text = match u64::try_from(shown) {
+        Ok(0) => return format!("the journal of `{subject}` is empty\n"),
+        Ok(shown) if shown < part.total => format!("the newest {shown} of {total} by `{subject}`, untrusted text:\n"),
+        _ => format!("{total} by `{subject}`, untrusted text:\n"),
+    };
+    for entry in &part.entries {
+        text += &format!("{}  {}\n", entry.seq, entry.at);
+        text.extend(entry.text.lines().map(|line| format!("    {}\n", visible(line))));
+    }
+    text
 }
 
 /// `optin show`.
