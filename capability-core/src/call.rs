@@ -10,6 +10,8 @@ use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease};
 pub struct Call {
     terms: Arc<Terms>,
     deadline: tokio::time::Instant,
+    /// Whether whatever answer it takes was given. A call that is only being prepared leaves no trace.
+    confirmed: bool,
 }
 
 struct Terms {
@@ -19,8 +21,9 @@ struct Terms {
 }
 
 impl Call {
+    /// A call that is being prepared: nobody has answered yet.
     pub(crate) fn new(lease: Lease, broker: Arc<dyn Broker>, deadline: tokio::time::Instant, max_result: u64) -> Self {
-        Self { terms: Arc::new(Terms { lease, broker, max_result }), deadline }
+        Self { terms: Arc::new(Terms { lease, broker, max_result }), deadline, confirmed: false }
     }
 
     /// For whom it runs.
@@ -29,9 +32,9 @@ impl Call {
         &self.terms.lease
     }
 
-    /// The same call with another deadline: preparing and running are bounded each for itself.
-    pub(crate) fn until(self, deadline: tokio::time::Instant) -> Self {
-        Self { deadline, ..self }
+    /// The same call once it is confirmed, with a deadline of its own: preparing and running are bounded each for itself.
+    pub(crate) fn confirmed_until(self, deadline: tokio::time::Instant) -> Self {
+        Self { deadline, confirmed: true, ..self }
     }
 
     /// When it must have ended.
@@ -47,6 +50,9 @@ impl Call {
     }
 
     pub(crate) fn ask(&self, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        if !self.confirmed && request.leaves_a_trace() {
+            return Box::pin(core::future::ready(Err(BrokerFault::Unconfirmed)));
+        }
         self.terms.broker.serve(&self.terms.lease, request)
     }
 }

@@ -57,7 +57,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// The stage that gives it.
+            /// The stage that gives it; `runner_saturated` can also come from validate.
             #[must_use]
             pub const fn stage(self) -> Stage {
                 match self { $(Self::$variant => Stage::$stage),+ }

@@ -28,7 +28,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure whose sentence the caller may read. Put no secret into it.
+    /// A failure whose sentence the caller may read, up to [`crate::executor::MAX_MESSAGE_BYTES`]. Put no secret into it.
     #[must_use]
     pub fn public(message: impl Into<String>) -> Self {
         Self { public: Some(message.into()), before_effect: false }

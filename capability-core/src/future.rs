@@ -46,3 +46,14 @@ impl<T> Future for SoonFuture<'_, T> {
         }
     }
 }
+
+/// Polls once. What is there at once needs neither a timer nor a registration for anything else that may end it.
+pub(crate) async fn at_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    core::future::poll_fn(|context| {
+        core::task::Poll::Ready(match core::pin::Pin::new(&mut *future).poll(context) {
+            core::task::Poll::Ready(output) => Some(output),
+            core::task::Poll::Pending => None,
+        })
+    })
+    .await
+}

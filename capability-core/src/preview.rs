@@ -4,13 +4,20 @@ use serde::{Deserialize, Serialize};
 
 /// Made by an author's `preview` before anybody is asked: a text for the approver, such as a diff, and the hashes of what
 /// it rests on. Both enter the digest, so that an approval answers for what was shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preview {
     /// Shown as plain text, never as markup.
     pub text: String,
     /// SHA-256 of everything that must still be so when the call runs.
     pub rests_on: Vec<[u8; 32]>,
+}
+
+impl core::fmt::Debug for Preview {
+    /// Without its text and hashes.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Preview({} bytes, resting on {})", self.text.len(), self.rests_on.len())
+    }
 }
 
 /// The longest preview text, in bytes.

@@ -12,6 +12,7 @@ use hashbrown::{Equivalent, HashMap};
 
 use crate::arguments::Validators;
 use crate::contract::{Capability, ContractDrift, LockError, PackageLock, SchemaFault, Schemas};
+use crate::executor::caught;
 
 /// Every entry that `#[capability]` placed in a linked crate.
 #[doc(hidden)]
@@ -84,10 +85,20 @@ impl Registered {
     pub(crate) fn built(&self) -> Result<&Built, &SchemaFault> {
         self.built
             .get_or_init(|| {
-                let schemas = Schemas::of(self.entry)?;
-                let validators = Validators::compile(&schemas)?;
-                let digest = crate::contract::both_digests(&schemas);
-                Ok(Built { schemas, validators, digest })
+                // Schemas and the defaults in them are made by code of the author's types.
+                caught(|| {
+                    let schemas = Schemas::of(self.entry)?;
+                    let validators = Validators::compile(&schemas)?;
+                    let digest = crate::contract::both_digests(&schemas);
+                    Ok(Built { schemas, validators, digest })
+                })
+                .unwrap_or_else(|| {
+                    Err(SchemaFault::new(
+                        "",
+                        "a schema is made without a panic",
+                        "look at `JsonSchema` and `Default` of the types in it",
+                    ))
+                })
             })
             .as_ref()
     }

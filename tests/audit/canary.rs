@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use capability_core::audit::OutcomeKind;
+use capability_core::handle::BrokerRequest;
 use capability_core::store::Answer;
 use capability_core::{Code, Proposal};
 use serde_json::{Value, json};
@@ -20,6 +21,33 @@ impl Canaries {
         self.0.set(self.0.get() + 1);
         format!("canary{:04}q", self.0.get())
     }
+}
+
+/// What a host may print for itself while it looks for a mistake: none of it holds what somebody wrote.
+#[tokio::test]
+async fn no_debug_form_holds_content() {
+    let bench = Bench::new();
+    let printed = |what: &dyn core::fmt::Debug| {
+        let text = format!("{what:?} {what:#?}");
+        assert!(!text.contains("sesame"), "{text}");
+        // Bytes as numbers are content too.
+        assert!(!text.contains("115, 101, 115"), "{text}");
+    };
+    let arguments = json!({ "behaviour": "answer", "text": "sesame" }).to_string();
+    printed(&Proposal::new("lab.act_read_local", 1, arguments).with_claims(claims("sesame", "sesame")));
+    for behaviour in Behaviour::ALL {
+        printed(&bench.invoke("lab.act_read_local", &json!({ "behaviour": behaviour, "text": "sesame" })).await);
+    }
+    printed(&bench.invoke("lab.act_read_local", &json!({ "sesame": "sesame" })).await);
+    let asked = Proposal::new("lab.edit", 1, json!({ "preview": "text", "text": "sesame" }).to_string());
+    let asked = asked.with_claims(claims("sesame", "sesame"));
+    let id = bench.executor.invoke(&bench.session, asked).await.approval().expect("pending");
+    printed(&bench.found(id).await);
+    printed(&Answer::Deny { note: Some("sesame".to_owned()) });
+    bench.deny(id, Some("sesame")).await;
+    printed(&bench.found(id).await);
+    printed(&bench.resume(id).await);
+    printed(&BrokerRequest::Append { text: "sesame".to_owned() });
 }
 
 /// Every fixture with canaries in everything that can be said to it.

@@ -81,6 +81,20 @@ fn another_subject_needs_an_operator_and_a_manifest() {
     assert_eq!(home.operate_json(&["resume", id, "--subject", "agent:kitchen"]).0, 0);
 }
 
+/// Two subjects that number their turns alike have each their own: neither uses the other's caps up, nor learns how far they
+/// are used.
+#[test]
+fn a_turn_belongs_to_one_subject() {
+    let home = Home::with_operator();
+    home.configure("[limits]\nper_turn = 1\n[subjects.\"agent:kitchen\"]\ncapabilities = [\"house.greet\"]\n");
+    let token = home.token();
+    let kitchen = ["--turn", "7", "--subject", "agent:kitchen", "--operator-token-file", token.to_str().unwrap()];
+    greeting(&home, &["--turn", "7"]).exits(0);
+    greeting(&home, &["--turn", "7"]).exits(4).says(&["turn_total"]);
+    greeting(&home, &kitchen).exits(0);
+    greeting(&home, &kitchen).exits(4).says(&["turn_total"]);
+}
+
 #[test]
 fn a_wrong_configuration_is_refused_with_its_line() {
     for (text, said) in [

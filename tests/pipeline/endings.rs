@@ -2,7 +2,7 @@
 
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::contract::Class;
-use capability_core::executor::{Effect, Ended};
+use capability_core::executor::{Effect, Ended, MAX_MESSAGE_BYTES};
 use capability_core::{Code, Outcome};
 use serde_json::json;
 
@@ -63,6 +63,34 @@ async fn a_result_of_exactly_the_cap_is_given_and_one_byte_more_is_not() {
         assert!(matches!(outcome.ended(), Ended::ResultTooLarge { max: 1024 }), "{outcome:?}");
         assert_eq!(outcome.message().as_deref(), Some("the result is larger than 1024 bytes"));
     }
+}
+
+/// A failure is no way around the cap on results: what its author says in public is a sentence, and so is what a
+/// preview says.
+#[tokio::test]
+async fn what_an_author_says_in_public_is_bounded() {
+    let bench = Bench::new();
+    let long = "é".repeat(100_000);
+    let fails = json!({ "behaviour": "fail_public", "text": long });
+    let shows = json!({ "preview": "fail_public", "text": long });
+    for (name, arguments) in [("lab.act_read_local", fails), ("lab.edit", shows)] {
+        let outcome = bench.invoke(name, &arguments).await;
+        let message = outcome.message().expect("a sentence").into_owned();
+        assert!(message.len() <= MAX_MESSAGE_BYTES && message.ends_with('…'), "{name}: {} bytes", message.len());
+    }
+    let short = bench.invoke("lab.act_read_local", &json!({ "behaviour": "fail_public", "text": "é" })).await;
+    assert_eq!(short.message().as_deref(), Some("é"));
+}
+
+/// An entry in a journal is stored, whatever becomes of the call around it: nobody is told that it may be tried again.
+#[tokio::test]
+async fn a_call_that_may_have_written_into_a_journal_is_not_said_to_have_done_nothing() {
+    let bench = Bench::new();
+    let outcome = bench.invoke("lab.notes", &json!({})).await;
+    assert_eq!(bench.bindings.journal_of(&bench.subject), ["noted"]);
+    assert_eq!((outcome.kind(), outcome.effect()), (Kind::Failed, Effect::Unknown));
+    assert_eq!(only(&bench.last_outcome(), &["effect"]), json!({ "effect": "unknown" }));
+    assert!(outcome.help().is_some_and(|help| help.contains("it may have happened")), "{outcome:?}");
 }
 
 /// Nothing but what its author marked public is told of a failure.
@@ -162,6 +190,33 @@ async fn end_when_it_runs(bench: &Bench) {
         tokio::task::yield_now().await;
     }
     bench.session.end();
+}
+
+/// A session that ends while an intent is on its way to the disk: the body, which would not even have to await, never begins.
+#[tokio::test]
+async fn a_session_that_ends_before_the_body_begins_begins_none() {
+    for name in &ACTING[1..] {
+        let bench = Bench::new();
+        let id = bench.pending(name, &json!({ "behaviour": "answer" })).await;
+        bench.approve(id).await;
+        bench.tape.be_late();
+        let end = async {
+            while bench.last_event() != "intent" {
+                tokio::task::yield_now().await;
+            }
+            bench.session.end();
+            bench.tape.settle();
+            while bench.last_event() != "outcome" {
+                tokio::task::yield_now().await;
+            }
+            bench.tape.settle();
+        };
+        let (outcome, ()) = tokio::join!(bench.resume(id), end);
+        assert_eq!((outcome.kind(), outcome.effect()), (Kind::Cancelled, Effect::NotStarted), "{name}: {outcome:?}");
+        assert_eq!(bench.world().ran(), 0, "{name}");
+        let record = only(&bench.last_outcome(), &["outcome", "stage", "effect", "isolation"]);
+        assert_eq!(record, json!({ "outcome": "cancelled", "stage": "execute", "effect": "not_started" }), "{name}");
+    }
 }
 
 /// A session that ends while its call is being prepared gets no further.

@@ -42,6 +42,38 @@ async fn a_preview_that_fails_panics_hangs_or_runs_on_refuses_at_validate() {
     }
 }
 
+/// What is shown before anybody answers leaves no trace, whether the answer is yes, no, or none: the handles that a preview
+/// is lent only read.
+#[tokio::test(start_paused = true)]
+async fn a_preview_stores_nothing_before_the_answer() {
+    let bench = Bench::new();
+    let denied = bench.pending("lab.edit", &json!({})).await;
+    bench.deny(denied, None).await;
+    let failed = bench.invoke("lab.edit", &json!({ "preview": "fail" })).await;
+    assert_eq!((failed.code(), failed.effect()), (Some(Code::PrepareFailed), Effect::NotStarted));
+    let approved = bench.pending("lab.edit", &json!({})).await;
+    assert_eq!(bench.bindings.journal_of(&bench.subject), Vec::<String>::new(), "nobody has said yes");
+    bench.approve(approved).await;
+    assert!(bench.resume(approved).await.result().is_some());
+    assert_eq!(bench.bindings.journal_of(&bench.subject), ["edited"], "the body's own entry and no other");
+}
+
+/// A family that is turned on between the look that spared the author's part and the verdict: nobody is asked about a call
+/// whose preview and check have not run.
+#[tokio::test]
+async fn nobody_is_asked_about_what_was_not_prepared() {
+    let bench = Bench::new();
+    bench.switch.set(OptIn::Off);
+    bench.switch.set_after_a_look(OptIn::On);
+    let outcome = bench.invoke("lab.publish", &json!({})).await;
+    assert_eq!((outcome.code(), bench.world().previewed()), (Some(Code::OptInOff), 0), "{outcome:?}");
+    let decision = bench.events().into_iter().find(|event| event["event"] == "policy_decision").expect("one");
+    assert_eq!(decision["verdict"], "deny");
+    let waiting = bench.executor.waiting(&bench.operator()).await.expect("memory answers");
+    assert!(waiting.is_empty(), "{waiting:?}");
+    assert!(bench.invoke("lab.publish", &json!({})).await.approval().is_some(), "the next call finds it on");
+}
+
 /// A preview is the author's code, with the capability's handles in its hands: what policy would deny does not get there.
 #[tokio::test]
 async fn no_preview_is_made_for_a_call_that_policy_denies() {

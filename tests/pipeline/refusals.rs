@@ -6,7 +6,7 @@ use capability_core::approval::ApprovalId;
 use capability_core::executor::{Effect, Limits};
 use capability_core::policy::OptIn;
 use capability_core::session::Mode;
-use capability_core::{Code, Outcome, Proposal};
+use capability_core::{Code, Outcome, Proposal, Stage};
 use serde_json::json;
 
 use crate::fixtures::Bench;
@@ -187,7 +187,7 @@ async fn an_earlier_stage_refuses_before_a_later_one() {
     assert_eq!(bench.world().ran(), 0);
 }
 
-/// `runner_saturated` can come from either half of a runner, and means the same.
+/// `runner_saturated` can come from either half of a runner, and means the same; the record says how far the call had come.
 #[tokio::test]
 async fn a_runner_without_room_starts_nothing_at_either_half() {
     for at_prepare in [true, false] {
@@ -195,6 +195,8 @@ async fn a_runner_without_room_starts_nothing_at_either_half() {
         if at_prepare { &bench.runner.at_prepare } else { &bench.runner.at_run }.store(true, Ordering::SeqCst);
         let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await;
         assert_eq!((outcome.code(), outcome.effect()), (Some(Code::RunnerSaturated), Effect::NotStarted));
+        let stage = if at_prepare { Stage::Validate } else { Stage::Execute };
+        assert_eq!((outcome.stage(), &bench.last_outcome()["stage"]), (stage, &json!(stage)));
         assert_eq!(bench.world().ran(), 0);
     }
 }

@@ -30,7 +30,8 @@ pub struct Config {
     pub services: Vec<String>,
     /// Limits that hold for every capability.
     pub limits: ConfiguredLimits,
-    /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing.
+    /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing. The local
+    /// one declares everything, and a manifest for it is refused.
     pub subjects: BTreeMap<Subject, Manifest>,
 }
 
@@ -150,6 +151,14 @@ impl Config {
                 ));
             }
         }
+        if config.subjects.contains_key(&Subject::local()) {
+            let line = text.lines().position(|line| line.contains("subjects") && line.contains("local"));
+            return Err(wrong(
+                line.map(|at| at + 1),
+                "a manifest is written for `local`: `local` declares everything".to_owned(),
+                "remove it, and give whatever should be held to a manifest a subject of its own",
+            ));
+        }
         let service = |name: &&String| {
             let allowed = |b: u8| b.is_ascii_alphanumeric() || b"-_.@:".contains(&b);
             !(1..=128).contains(&name.len()) || !name.bytes().all(allowed) || !name.contains('.')
@@ -204,6 +213,8 @@ mod tests {
             ("services = [\n", 1, ""),
             ("services = [\"../x.service\"]\n", 1, "is no service name"),
             ("services = [\"ssh\"]\n", 1, "is no service name"),
+            ("\n[subjects.local]\ncapabilities = []\n", 2, "`local` declares everything"),
+            ("\n\n[subjects.\"local\"]\ncapabilities = []\n", 3, "`local` declares everything"),
         ] {
             let error = refused(text);
             assert!(error.starts_with(&format!("`config.toml` line {line}: ")), "{text:?}: {error}");

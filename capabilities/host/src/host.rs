@@ -210,8 +210,8 @@ impl core::fmt::Debug for Host {
 /// Who operators are called in the log: there is one credential.
 const OPERATOR: &str = "operator";
 
-/// Checks the operator credential, and admits whoever proves it. Setting and changing it is recorded before it counts, and
-/// a session that cannot be recorded is closed again.
+/// Checks the operator credential, and admits whoever proves it. Setting and changing it and opening a session are recorded
+/// before they count.
 pub struct Operators {
     mint: OperatorMint,
     credential: Credential,
@@ -254,20 +254,16 @@ impl Operators {
     /// Opens an operator session.
     ///
     /// # Errors
-    /// [`SettingError`]; see [`Credential::login`]. A session that could not be recorded is closed again.
+    /// [`SettingError`]; see [`Credential::login`]. A session that could not be recorded is not opened.
     pub async fn login(
         &self,
         password: &str,
         terminal: Option<TerminalBinding>,
     ) -> Result<(Operator, OperatorToken), SettingError> {
-        let token = blocking(|| self.credential.login(password, terminal))?;
-        match self.recorded(SettingKey::OperatorSession).await {
-            Ok(operator) => Ok((operator, token)),
-            Err(error) => {
-                self.credential.logout(&token)?;
-                Err(error)
-            }
-        }
+        let verified = blocking(|| self.credential.verified(password))?;
+        let operator = self.recorded(SettingKey::OperatorSession).await?;
+        let token = self.credential.open_session(&verified, terminal)?;
+        Ok((operator, token))
     }
 
     async fn recorded(&self, key: SettingKey) -> Result<Operator, SettingError> {

@@ -16,6 +16,7 @@ use capability_core::executor::{Outcome, Proposal};
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject};
 use rustix::process::Pid;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
@@ -24,17 +25,13 @@ use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_t
 /// A host that answers requests.
 pub struct Service {
     host: Host,
-    /// The session of everybody at this machine's command lines: turns that are named count within it.
-    local: SessionId,
 }
 
 impl Service {
     /// Around an open host.
     #[must_use]
     pub fn new(host: Host) -> Self {
-        // A name for the pair of installation and command line, the same in every process that owns the directory.
-        let local = SessionId::from_bytes(*b"command line    ");
-        Self { host, local }
+        Self { host }
     }
 
     /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.
@@ -117,7 +114,7 @@ impl Service {
             }
         };
         let mode = caller.mode.unwrap_or(Mode::Live);
-        let identity = SessionIdentity { id: self.local, subject, mode, origin: Origin::Terminal, turn };
+        let identity = SessionIdentity { id: session_of(&subject), subject, mode, origin: Origin::Terminal, turn };
         Ok(self.host.sessions().open(identity, declarations))
     }
 
@@ -168,6 +165,17 @@ impl Service {
 }
 
 const DOCTOR: &str = "look at the host with `capability doctor`";
+
+/// The session of one subject at this machine's command lines, the same in every process that owns the directory: turns that
+/// are named count within it.
+fn session_of(subject: &Subject) -> SessionId {
+    let mut named = Sha256::new_with_prefix("command line\0");
+    named.update(subject.as_str());
+    let hash: [u8; 32] = named.finalize().into();
+    let mut id = [0; 16];
+    id.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
+    SessionId::from_bytes(id)
+}
 
 /// The terminal of whoever asks.
 fn terminal(peer: Option<Pid>) -> Option<TerminalBinding> {

@@ -25,7 +25,7 @@ impl ApprovalId {
 }
 
 /// What the proposer says about its proposal: shown to people as claims, part of neither digest nor audit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     /// Why, at most [`Claims::MAX_REASON`] bytes.
@@ -34,6 +34,14 @@ pub struct Claims {
     /// On what grounds, at most [`Claims::MAX_EVIDENCE`] bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+}
+
+impl core::fmt::Debug for Claims {
+    /// Without a word of them.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let bytes = |claim: &Option<String>| claim.as_ref().map_or(0, String::len);
+        write!(f, "Claims({} and {} bytes)", bytes(&self.reason), bytes(&self.evidence))
+    }
 }
 
 impl Claims {
@@ -50,7 +58,7 @@ impl Claims {
 
 /// One pending invocation, content included. Lives in the approval store, a named content store: everything that a caller
 /// wrote is erased when it ends. Shown to operators only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingApproval {
     /// Its random name.
     pub id: ApprovalId,
@@ -79,6 +87,13 @@ pub struct PendingApproval {
     pub created_at: Timestamp,
     /// When it expires, answered or not.
     pub expires_at: Timestamp,
+}
+
+impl core::fmt::Debug for PendingApproval {
+    /// Without arguments, target, preview and claims: this is a content store's, and no log's.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "PendingApproval({} for {}@{})", self.id, self.capability, self.version)
+    }
 }
 
 /// The normalised bytes are JSON text, hence UTF-8.

@@ -20,7 +20,7 @@ pub use target::{Risk, Target, TargetKind};
 
 use core::num::NonZeroU32;
 
-use crate::handle::HandleKind;
+use crate::handle::{HandleFamily, HandleKind};
 use crate::private::Code;
 
 /// Where an entry's function stands in its source.
@@ -213,6 +213,11 @@ impl Capability {
     #[must_use]
     pub const fn handles(&self) -> &'static [HandleKind] {
         self.definition.handles
+    }
+
+    /// Whether a handle of this family is among them.
+    pub(crate) fn holds(&self, family: HandleFamily) -> bool {
+        self.handles().iter().any(|kind| kind.family() == family)
     }
 
     /// The package that compiled it in.

@@ -28,8 +28,8 @@ impl Invocation<Permitted> {
             }
         }
         let Valid { subject, prepared, .. } = *valid;
-        let Some((prepared, call)) = prepared else {
-            // Policy denies what could not be prepared; this is the fail-closed end of a path that does not exist.
+        let Ok((prepared, call)) = prepared else {
+            // The denial in its place ended this at policy; this is the fail-closed end of a path that does not exist.
             return Err(course.refuse(Code::MissingRuntimeBinding));
         };
         Ok(Invocation { course, state: Confirmed { subject, prepared, call } })
@@ -47,7 +47,7 @@ fn digest(course: &Course, held: &Registered, valid: &Valid) -> Option<Invocatio
         identity: course.session.identity(),
         provider: valid.subject.decision.provider_id,
         definition: None,
-        preview: valid.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
+        preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()),
     };
     Some(input.digest(&course.executor.key))
 }
@@ -103,7 +103,7 @@ async fn file(mut course: Box<Course>, valid: Valid, decision: &Decision, digest
         identity: course.session.identity().clone(),
         arguments: valid.arguments.as_bytes().to_vec(),
         target: valid.target,
-        preview: valid.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).cloned(),
+        preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()).cloned(),
         claims: valid.claims,
         because: decision.deciding().map(|said| said.code).collect(),
         created_at,

@@ -1,12 +1,13 @@
 //! Stage five: the body, bounded.
 
 use super::invocation::{Confirmed, Course, Executed, Invocation, Settled, Stopped};
-use super::outcome::{Effect, Ended};
+use super::outcome::{Effect, Ended, sentence};
 use super::runner::BodyEnd;
 use crate::arguments::ResultFault;
 use crate::audit::{Event, SchemaPlace};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
+use crate::future::at_once;
 use crate::registry::Registered;
 
 impl Invocation<Confirmed> {
@@ -30,16 +31,25 @@ impl Invocation<Confirmed> {
                 return Err(course.refuse(Code::AuditUnavailable));
             }
             course.ticket.waited();
+            // It may have ended while the intent was on its way: what comes later begins no more.
+            if course.session.ending().has_come() {
+                course.ticket.guarantees = None;
+                return Err(course.stop(Ended::Cancelled));
+            }
         }
         // From here on a record that nobody finishes says what may have happened.
-        course.ticket.effect = Effect::of_unfinished(class);
-        let call = call.until(course.ticket.now() + entry.bounds().timeout());
-        // The body first: a call that ends at once never registers for the session's end.
-        let end = tokio::select! {
-            biased;
-            end = course.executor.runner.run(prepared, call) => Some(end),
-            () = course.session.ending().comes() => None,
+        course.ticket.effect = Effect::of_unfinished(entry);
+        let call = call.confirmed_until(course.ticket.now() + entry.bounds().timeout());
+        let mut running = course.executor.runner.run(prepared, call);
+        let end = match at_once(&mut running).await {
+            Some(end) => Some(end),
+            None => tokio::select! {
+                biased;
+                end = &mut running => Some(end),
+                () = course.session.ending().comes() => None,
+            },
         };
+        drop(running);
         if matches!(end, Some(BodyEnd::Saturated)) {
             // Nothing ran, so nothing was promised of it.
             course.ticket.guarantees = None;
@@ -52,7 +62,7 @@ impl Invocation<Confirmed> {
 
 /// What the body's end means for the caller and for the world.
 fn settle(course: &Course, subject: &Settled, entry: &Capability, end: Option<BodyEnd>) -> Executed {
-    let unfinished = Effect::of_unfinished(entry.class());
+    let unfinished = Effect::of_unfinished(entry);
     let ended = |ended, effect| Executed { ended, effect, place: None };
     // A result that cannot be given is still a body that ran to its end.
     let completed = match unfinished {
@@ -66,7 +76,7 @@ fn settle(course: &Course, subject: &Settled, entry: &Capability, end: Option<Bo
         Some(BodyEnd::Saturated) => ended(Ended::Rejected(Code::RunnerSaturated.into()), Effect::NotStarted),
         Some(BodyEnd::Failed(failure)) => {
             let effect = if failure.is_before_effect() { Effect::NotStarted } else { unfinished };
-            ended(Ended::Failed { message: failure.into_public_message() }, effect)
+            ended(Ended::Failed { message: failure.into_public_message().map(sentence) }, effect)
         }
         Some(BodyEnd::TooLarge) => ended(Ended::ResultTooLarge { max: entry.bounds().max_result() }, completed),
         Some(BodyEnd::Unserialisable) => ended(Ended::ResultInvalid, completed),

@@ -1,6 +1,6 @@
 //! Stage six: the record, always.
 
-use super::invocation::{Executed, Invocation, Stopped};
+use super::invocation::{Executed, Invocation, Stopped, refused_at};
 use super::outcome::{Effect, Ended, Outcome};
 use crate::audit::Ending;
 use crate::code::Stage;
@@ -23,7 +23,7 @@ impl Stopped {
         };
         let mut ticket = course.ticket;
         if let Some(code) = code {
-            ticket.stage = code.stage();
+            ticket.stage = refused_at(code, ticket.stage);
         }
         let stage = ticket.stage;
         let (approvals, approval) = (course.executor.approvals.as_ref(), ticket.approval);

@@ -10,6 +10,7 @@ use crate::approval::Filed;
 use crate::arguments::Arguments;
 use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
+use crate::code::{Code, Stage};
 use crate::contract::{Capability, TargetKind};
 use crate::handle::Lease;
 use crate::policy::Decision;
@@ -95,8 +96,10 @@ pub(super) struct Valid {
     pub(super) claims: crate::approval::Claims,
     pub(super) target: Option<(TargetKind, String)>,
     pub(super) scope: Option<String>,
-    /// Absent for what policy denies.
-    pub(super) prepared: Option<(Prepared, Call)>,
+    /// What policy said before the author's part ran; none when that part was waited for.
+    pub(super) judged: Option<Decision>,
+    /// What policy denies is not prepared, and that denial stands.
+    pub(super) prepared: Result<(Prepared, Call), Decision>,
 }
 
 /// Policy has spoken, and the turn has room.
@@ -143,7 +146,7 @@ impl Course {
     /// Ends here, before the body began.
     pub(super) fn stop(mut self: Box<Self>, ended: Ended) -> Box<Stopped> {
         if let Ended::Rejected(refusal) = &ended {
-            self.ticket.stage = refusal.code.stage();
+            self.ticket.stage = refused_at(refusal.code, self.ticket.stage);
         }
         Box::new(Stopped { course: self, ended, effect: Effect::NotStarted, place: None })
     }
@@ -152,4 +155,10 @@ impl Course {
     pub(super) fn refuse(self: Box<Self>, refusal: impl Into<Refusal>) -> Box<Stopped> {
         self.stop(Ended::Rejected(refusal.into()))
     }
+}
+
+/// The stage that gave a refusal. A runner may have no room at either of the two stages that need it: the stage is the one
+/// that was reached, and a call that never came to be executed is not recorded as if it had.
+pub(super) const fn refused_at(code: Code, reached: Stage) -> Stage {
+    if matches!(code, Code::RunnerSaturated) { reached } else { code.stage() }
 }

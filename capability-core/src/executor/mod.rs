@@ -17,8 +17,9 @@ mod validate;
 
 pub use desk::AnswerFault;
 pub use invocation::{Confirmed, Executed, Invocation, Permitted, Proposed, Resolved, Stopped, Validated};
-pub use outcome::{Effect, Ended, Outcome, Refusal};
+pub use outcome::{Effect, Ended, MAX_MESSAGE_BYTES, Outcome, Refusal};
 pub use proposal::Proposal;
+pub(crate) use runner::caught;
 pub use runner::{
     BodyEnd, Deadline, Guarantees, InlineRunner, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,
     prepare_in_process, run_in_process,

@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use crate::approval::ApprovalId;
 use crate::audit::{OutcomeKind, Receipt};
 use crate::code::{Code, Stage};
-use crate::contract::{Class, Network, SideEffect};
+use crate::contract::{Capability, Network, SideEffect};
+use crate::handle::HandleFamily;
 use crate::time::Timestamp;
 
 /// What became of the world.
@@ -35,10 +36,12 @@ impl Effect {
         }
     }
 
-    /// What is known of a body of this class that began and gave no result. Only what neither changes nor leaves anything
-    /// can be called off without a trace.
-    pub(crate) const fn of_unfinished(class: Class) -> Self {
+    /// What is known of an entry's body that began and gave no result. Only what neither changes nor leaves anything can be
+    /// called off without a trace; a read-only and local body can still have written into its subject's journal.
+    pub(crate) fn of_unfinished(entry: &Capability) -> Self {
+        let class = entry.class();
         match (class.side_effect, class.network) {
+            (SideEffect::ReadOnly, Network::Local) if entry.holds(HandleFamily::Journal) => Self::Unknown,
             (SideEffect::ReadOnly, Network::Local) => Self::NotStarted,
             (SideEffect::ReadOnly, Network::External)
             | (SideEffect::Mutating, Network::Local)
@@ -47,8 +50,22 @@ impl Effect {
     }
 }
 
+/// The longest message in an author's words that a caller is given, in bytes: a failure is a sentence, and no way around the
+/// cap on results. A longer one is cut.
+pub const MAX_MESSAGE_BYTES: usize = 4096;
+
+/// An author's words, cut where they are too long.
+pub(super) fn sentence(mut words: String) -> String {
+    const CUT: &str = "…";
+    if words.len() > MAX_MESSAGE_BYTES {
+        words.truncate(words.floor_char_boundary(MAX_MESSAGE_BYTES - CUT.len()));
+        words.push_str(CUT);
+    }
+    words
+}
+
 /// A stage's refusal, in words for the caller. Goes to the caller, never to the audit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The reason.
     pub code: Code,
@@ -58,6 +75,13 @@ pub struct Refusal {
     pub help: Cow<'static, str>,
 }
 
+impl core::fmt::Debug for Refusal {
+    /// The reason alone: the words may quote what a caller sent.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Refusal({})", self.code)
+    }
+}
+
 impl From<Code> for Refusal {
     fn from(code: Code) -> Self {
         Self { code, message: code.message().into(), help: code.help().into() }
@@ -65,7 +89,7 @@ impl From<Code> for Refusal {
 }
 
 /// How it ended.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Ended {
     /// The body ran and its result follows the schema.
     Executed {
@@ -92,7 +116,7 @@ pub enum Ended {
     Cancelled,
     /// The body said that it failed.
     Failed {
-        /// What its author marked public.
+        /// What its author marked public, at most [`MAX_MESSAGE_BYTES`] of it.
         message: Option<String>,
     },
     /// The deadline passed.
@@ -127,6 +151,27 @@ impl Ended {
             Self::ResultTooLarge { .. } => OutcomeKind::ResultTooLarge,
             Self::ResultInvalid => OutcomeKind::ResultInvalid,
             Self::Withheld => OutcomeKind::Withheld,
+        }
+    }
+}
+
+impl core::fmt::Debug for Ended {
+    /// Without result, note and message: they go to the caller and nowhere else.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.kind().as_str())?;
+        match self {
+            Self::Executed { result } => write!(f, "({} bytes)", result.len()),
+            Self::Pending { approval, expires_at } => write!(f, "({approval}, {expires_at})"),
+            Self::Rejected(refusal) => write!(f, "({})", refusal.code),
+            Self::ResultTooLarge { max } => write!(f, "({max} bytes at most)"),
+            Self::Denied { .. }
+            | Self::Expired
+            | Self::Cancelled
+            | Self::Failed { .. }
+            | Self::TimedOut
+            | Self::Panicked
+            | Self::ResultInvalid
+            | Self::Withheld => Ok(()),
         }
     }
 }

@@ -18,7 +18,13 @@ impl Invocation<Validated> {
         let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
-        let decision = course.judge(entry, &valid.subject, valid.scope.as_deref());
+        // Policy as it is now; but a denial that kept the author's part from running stands, whatever changed since: nobody is
+        // asked about a call that was not prepared.
+        let decision = match (&valid.prepared, valid.judged) {
+            (Err(denied), _) => *denied,
+            (Ok(_), Some(judged)) => judged,
+            (Ok(_), None) => course.judge(entry, &valid.subject, valid.scope.as_deref()),
+        };
         let recorded = course.ticket.submit(Event::PolicyDecision {
             asked: course.ticket.asked(),
             verdict: decision.verdict(),

@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::code::Code;
 use crate::contract::Capability;
 use crate::failure::Failure;
-use crate::future::{BoxFuture, Soon};
+use crate::future::{BoxFuture, Soon, at_once};
 use crate::preview::{MAX_PREVIEW_BYTES, Preview};
 use crate::private::{ArgumentRefusal, BodyFault, PreparedBody};
 
@@ -106,7 +106,6 @@ impl Prepared {
 }
 
 /// Why a body could not be prepared.
-#[derive(Debug)]
 pub enum PrepareFault {
     /// Typed parsing or `check` refuses the arguments, in words for the caller.
     Refused(Code, String),
@@ -120,8 +119,20 @@ pub enum PrepareFault {
     Saturated,
 }
 
+impl core::fmt::Debug for PrepareFault {
+    /// Without words.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Refused(code, _) => write!(f, "Refused({code})"),
+            Self::Failed(failure) => write!(f, "Failed({failure:?})"),
+            Self::TimedOut => f.write_str("TimedOut"),
+            Self::Panicked => f.write_str("Panicked"),
+            Self::Saturated => f.write_str("Saturated"),
+        }
+    }
+}
+
 /// How a body ended.
-#[derive(Debug)]
 pub enum BodyEnd {
     /// With a result: its JSON text, within the cap.
     Result(Vec<u8>),
@@ -137,6 +148,21 @@ pub enum BodyEnd {
     Panicked,
     /// The runner has no room; nothing was started.
     Saturated,
+}
+
+impl core::fmt::Debug for BodyEnd {
+    /// Without the result.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Result(json) => write!(f, "Result({} bytes)", json.len()),
+            Self::Failed(failure) => write!(f, "Failed({failure:?})"),
+            Self::TooLarge => f.write_str("TooLarge"),
+            Self::Unserialisable => f.write_str("Unserialisable"),
+            Self::TimedOut => f.write_str("TimedOut"),
+            Self::Panicked => f.write_str("Panicked"),
+            Self::Saturated => f.write_str("Saturated"),
+        }
+    }
 }
 
 /// How long the author's part of validate may take.
@@ -209,13 +235,20 @@ pub async fn run_in_process(mut prepared: Prepared, call: Call) -> BodyEnd {
     let Some(running) = caught(|| body.run(call)) else {
         return BodyEnd::Panicked;
     };
-    match tokio::time::timeout_at(deadline, CatchUnwind(Some(running))).await {
-        Err(_) => BodyEnd::TimedOut,
-        Ok(None) => BodyEnd::Panicked,
-        Ok(Some(Ok(result))) => BodyEnd::Result(result),
-        Ok(Some(Err(BodyFault::Failed(failure)))) => BodyEnd::Failed(failure),
-        Ok(Some(Err(BodyFault::TooLarge))) => BodyEnd::TooLarge,
-        Ok(Some(Err(BodyFault::Unserialisable))) => BodyEnd::Unserialisable,
+    let mut running = CatchUnwind(Some(running));
+    let ended = match at_once(&mut running).await {
+        Some(ended) => ended,
+        None => match tokio::time::timeout_at(deadline, running).await {
+            Ok(ended) => ended,
+            Err(_) => return BodyEnd::TimedOut,
+        },
+    };
+    match ended {
+        None => BodyEnd::Panicked,
+        Some(Ok(result)) => BodyEnd::Result(result),
+        Some(Err(BodyFault::Failed(failure))) => BodyEnd::Failed(failure),
+        Some(Err(BodyFault::TooLarge)) => BodyEnd::TooLarge,
+        Some(Err(BodyFault::Unserialisable)) => BodyEnd::Unserialisable,
     }
 }
 
@@ -240,7 +273,7 @@ impl Runner for InlineRunner {
 
 /// What `act` returns, or none when it panics. A panic's own value may panic once more when it is dropped; the next one is
 /// leaked, not chased.
-fn caught<T>(act: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Option<T> {
     match std::panic::catch_unwind(AssertUnwindSafe(act)) {
         Ok(value) => Some(value),
         Err(payload) => {

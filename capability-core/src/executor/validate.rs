@@ -1,7 +1,7 @@
 //! Stage two: the arguments, first against the schema and then by the author's own part.
 
 use super::invocation::{Course, Invocation, Resolved, Stopped, Valid, Validated};
-use super::outcome::{Ended, Refusal};
+use super::outcome::{Ended, Refusal, sentence};
 use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
@@ -36,27 +36,33 @@ impl Invocation<Resolved> {
         let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
         let scope = entry.scope().and_then(|name| named(&arguments, name));
         // What policy denies does not run, and its author's part is not asked either: it is code with handles.
-        let prepared = if course.judge(entry, &subject, scope.as_deref()).verdict() == Verdict::Deny {
-            None
+        let decision = course.judge(entry, &subject, scope.as_deref());
+        let mut judged = Some(decision);
+        let prepared = if decision.verdict() == Verdict::Deny {
+            Err(decision)
         } else {
             let call = course.call(entry);
             let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
                 Soon::Ready(prepared) => Some(prepared),
-                Soon::Later(preparing) => tokio::select! {
-                    biased;
-                    prepared = preparing => Some(prepared),
-                    () = course.session.ending().comes() => None,
-                },
+                Soon::Later(preparing) => {
+                    // Policy may change while it is waited for: the stage of its own asks again.
+                    judged = None;
+                    tokio::select! {
+                        biased;
+                        prepared = preparing => Some(prepared),
+                        () = course.session.ending().comes() => None,
+                    }
+                }
             };
             match prepared {
-                Some(Ok(prepared)) => Some((prepared, call)),
+                Some(Ok(prepared)) => Ok((prepared, call)),
                 Some(Err(fault)) => return Err(course.refuse(unprepared(fault))),
                 None => return Err(course.stop(Ended::Cancelled)),
             }
         };
         course.ticket.stage = Stage::Validate;
         course.ticket.waited();
-        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, prepared });
+        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, judged, prepared });
         Ok(Invocation { course, state: Validated { valid } })
     }
 }
@@ -89,9 +95,9 @@ fn refused(course: Box<Course>, fault: ArgumentFault) -> Box<Stopped> {
 
 fn unprepared(fault: PrepareFault) -> Refusal {
     match fault {
-        PrepareFault::Refused(code, words) => Refusal { message: words.into(), ..code.into() },
-        PrepareFault::Failed(failure) => match failure.public_message() {
-            Some(words) => Refusal { message: words.to_owned().into(), ..Code::PrepareFailed.into() },
+        PrepareFault::Refused(code, words) => Refusal { message: sentence(words).into(), ..code.into() },
+        PrepareFault::Failed(failure) => match failure.into_public_message() {
+            Some(words) => Refusal { message: sentence(words).into(), ..Code::PrepareFailed.into() },
             None => Code::PrepareFailed.into(),
         },
         PrepareFault::TimedOut => Code::PrepareTimedOut.into(),

@@ -37,7 +37,7 @@ impl Lease {
 }
 
 /// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BrokerRequest {
@@ -50,6 +50,27 @@ pub enum BrokerRequest {
         /// The entry, untrusted text.
         text: String,
     },
+}
+
+impl core::fmt::Debug for BrokerRequest {
+    /// What is asked for, without what is given along.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Now => "Now",
+            Self::Device => "Device",
+            Self::Append { .. } => "Append",
+        })
+    }
+}
+
+impl BrokerRequest {
+    /// Whether serving it changes, sends or stores anything: refused to a call that nobody has confirmed yet.
+    pub(crate) const fn leaves_a_trace(&self) -> bool {
+        match self {
+            Self::Now | Self::Device => false,
+            Self::Append { .. } => true,
+        }
+    }
 }
 
 /// What the host answers.
@@ -78,6 +99,8 @@ pub enum BrokerFault {
     Unavailable,
     /// The answer was not of the kind that was asked for.
     WrongReply,
+    /// The call is only being prepared: until it is confirmed, its handles only read.
+    Unconfirmed,
 }
 
 impl BrokerFault {
@@ -89,6 +112,7 @@ impl BrokerFault {
             Self::CapExceeded => "the request is above the handle's cap",
             Self::Unavailable => "what the handle reaches did not answer",
             Self::WrongReply => "the host answered something else than was asked",
+            Self::Unconfirmed => "until the call is confirmed, its handles only read",
         }
     }
 }

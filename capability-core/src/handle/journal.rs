@@ -22,7 +22,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`BrokerFault::CapExceeded`] for an entry above [`MAX_ENTRY_BYTES`] or above [`MAX_ENTRIES_PER_TURN`];
-    /// [`BrokerFault::Unavailable`] when the journal cannot be written.
+    /// [`BrokerFault::Unavailable`] when the journal cannot be written; [`BrokerFault::Unconfirmed`] in a `preview`.
     pub async fn append(&self, text: impl Into<String>) -> Result<(), BrokerFault> {
         let text = text.into();
         if text.len() > MAX_ENTRY_BYTES {

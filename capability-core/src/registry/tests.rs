@@ -11,7 +11,11 @@ struct Nothing {}
 
 /// An entry as a linked crate would place it.
 fn entry(name: &'static str, version: u32, package: &'static str, line: u32) -> Capability {
-    Capability::define(Definition {
+    Capability::define(definition(name, version, package, line))
+}
+
+const fn definition(name: &'static str, version: u32, package: &'static str, line: u32) -> Definition {
+    Definition {
         name,
         version,
         title: None,
@@ -36,7 +40,7 @@ fn entry(name: &'static str, version: u32, package: &'static str, line: u32) -> 
             |generator| generator.root_schema_for::<()>(),
             drop,
         ),
-    })
+    }
 }
 
 fn linked(entries: Vec<Capability>) -> &'static [Capability] {
@@ -53,6 +57,21 @@ fn line(entry: &'static Capability) -> String {
 
 fn refusal(entries: &'static [Capability], lists: &'static [ContractList], packages: &[&str]) -> String {
     Registry::of(entries.iter(), lists.iter(), packages).map(|_| ()).unwrap_err().to_string()
+}
+
+/// Schemas are made by code of the author's types, at a call or a listing: what panics there is a fault of that entry, and
+/// takes no host along.
+#[test]
+fn a_schema_that_panics_while_it_is_made_is_a_fault() {
+    static FAULTY: Capability = Capability::define(Definition {
+        code: Code::locked::<Nothing>(|_| panic!("tangerine"), |generator| generator.root_schema_for::<()>(), drop),
+        ..definition("a.b", 1, "p", 3)
+    });
+    let registry = Registry::of([&FAULTY].into_iter(), core::iter::empty(), &["p"]).unwrap();
+    for _ in 0..2 {
+        let told = registry.resolve("a.b", 1).unwrap().schemas().unwrap_err().to_string();
+        assert!(told.contains("without a panic") && told.contains("\nhelp: ") && !told.contains("tangerine"), "{told}");
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl core::fmt::Display for StoreFault {
 impl core::error::Error for StoreFault {}
 
 /// A person's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Answer {
     /// Yes, to this very invocation.
     Approve,
@@ -38,6 +38,16 @@ pub enum Answer {
         /// Told to the proposer; never in the audit.
         note: Option<String>,
     },
+}
+
+impl core::fmt::Debug for Answer {
+    /// Without the note.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Approve => "Approve",
+            Self::Deny { .. } => "Deny",
+        })
+    }
 }
 
 /// What a store says to a move.
@@ -54,7 +64,7 @@ pub enum Moved {
 }
 
 /// An approval as it is found by its id.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Found {
     /// Where it stands and what remains of it.
     pub summary: ApprovalSummary,
@@ -62,6 +72,13 @@ pub struct Found {
     pub filed: Option<Filed>,
     /// A denial's note.
     pub note: Option<String>,
+}
+
+impl core::fmt::Debug for Found {
+    /// Without content and note.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Found({:?})", self.summary)
+    }
 }
 
 /// The most approvals that may wait for one subject at a time.

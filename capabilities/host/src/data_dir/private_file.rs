@@ -68,13 +68,20 @@ pub(crate) fn open_append(path: &Path) -> Result<File, DataDirError> {
     made(OpenOptions::new().read(true).append(true), path)
 }
 
-/// What a private file holds; `None` when there is none.
+/// What a private file holds, whole; `None` when there is none.
 pub(crate) fn read_private(path: &Path) -> Result<Option<Vec<u8>>, DataDirError> {
     let Some(file) = opened(OpenOptions::new().read(true), path)? else {
         return Ok(None);
     };
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(DataDirError::io("read", path))?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(DataDirError::io("read", path))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(DataDirError::Damaged {
+            path: path.to_owned(),
+            rule: "a file of the host has at most 1 MiB",
+            help: "move it away, or write less into it",
+        });
+    }
     Ok(Some(bytes))
 }
 

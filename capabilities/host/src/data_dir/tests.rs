@@ -80,3 +80,16 @@ fn a_file_is_replaced_whole() {
     assert_eq!(read_private(&path).unwrap().unwrap(), b"two");
     assert_eq!((mode(&path), fs::read_dir(top.path()).unwrap().count()), (0o600, 1));
 }
+
+/// What is cut off could be what mattered: a file that is longer than any of ours is no file of ours.
+#[test]
+fn a_file_that_is_too_long_is_not_read_in_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    let whole = vec![b'#'; 1024 * 1024];
+    write_private(&path, &whole).unwrap();
+    assert!(read_private(&path).unwrap().is_some_and(|read| read == whole));
+    write_private(&path, &[whole.as_slice(), b"#"].concat()).unwrap();
+    let refused = read_private(&path).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("config.toml` is damaged") && refused.contains("\nhelp: "), "{refused}");
+}

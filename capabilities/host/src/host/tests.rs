@@ -54,6 +54,26 @@ async fn operators_prove_themselves_and_it_is_on_record() {
     assert!(!lines.concat().contains("horse"));
 }
 
+/// A session is on record before it counts: one whose record never came, because its caller went away or the host was
+/// killed meanwhile, admits nobody.
+#[tokio::test]
+async fn a_session_that_is_not_yet_on_record_admits_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let host = open(&dir).unwrap();
+    let password = "correct horse battery";
+    host.operators().setup(password).await.unwrap();
+    let terminal = crate::operator::TerminalBinding::fake(1, 2, 3);
+    {
+        let mut login = core::pin::pin!(host.operators().login(password, Some(terminal)));
+        let mut context = core::task::Context::from_waker(core::task::Waker::noop());
+        assert!(login.as_mut().poll(&mut context).is_pending(), "the record takes its time");
+        assert!(host.operators().by_terminal(&terminal).is_err());
+    }
+    assert!(host.operators().by_terminal(&terminal).is_err());
+    host.operators().login(password, Some(terminal)).await.unwrap();
+    host.operators().by_terminal(&terminal).unwrap();
+}
+
 /// Changes something, if only in name.
 #[capability_core::capability(name = "fixture.change", version = 1, side_effect = mutating, network = local)]
 fn change(

@@ -38,6 +38,9 @@ pub struct Credential {
 /// The hash of a password that is not yet set.
 pub(crate) struct NewPassword(String);
 
+/// A password was right: the stored hash that it belongs to.
+pub(crate) struct Verified(Vec<u8>);
+
 struct State {
     attempts: Attempts,
     sessions: Sessions,
@@ -132,10 +135,12 @@ impl Credential {
     /// # Errors
     /// [`OperatorError::Wrong`], [`OperatorError::TooSoon`] or [`OperatorError::NotSetUp`].
     pub fn verify(&self, password: &str) -> Result<(), OperatorError> {
-        self.verify_in(&mut self.state(), password)
+        self.verified(password).map(drop)
     }
 
-    fn verify_in(&self, state: &mut State, password: &str) -> Result<(), OperatorError> {
+    /// The same, for opening a session later: what is recorded before it counts.
+    pub(crate) fn verified(&self, password: &str) -> Result<Verified, OperatorError> {
+        let state = self.state();
         let path = self.file();
         let stored = read_private(&path)?.ok_or(OperatorError::NotSetUp)?;
         // The failure is noted before the check: killing the host in the middle of it gains no free guess.
@@ -148,7 +153,8 @@ impl Credential {
         if !matches {
             return Err(OperatorError::Wrong);
         }
-        Ok(state.attempts.succeeded()?)
+        state.attempts.succeeded()?;
+        Ok(Verified(stored))
     }
 
     /// Checks a password and opens a session of [`SESSION_LIFETIME`]; with a binding, the terminal it was opened at needs
@@ -157,8 +163,19 @@ impl Credential {
     /// # Errors
     /// As [`Credential::verify`].
     pub fn login(&self, password: &str, terminal: Option<TerminalBinding>) -> Result<OperatorToken, OperatorError> {
-        let mut state = self.state();
-        self.verify_in(&mut state, password)?;
+        self.open_session(&self.verified(password)?, terminal)
+    }
+
+    /// Opens a session for whoever knew the password, unless it was changed since: that ended every session.
+    pub(crate) fn open_session(
+        &self,
+        verified: &Verified,
+        terminal: Option<TerminalBinding>,
+    ) -> Result<OperatorToken, OperatorError> {
+        let state = self.state();
+        if read_private(&self.file())?.as_ref() != Some(&verified.0) {
+            return Err(OperatorError::Wrong);
+        }
         let token = OperatorToken::random()?;
         state.sessions.open(&token, terminal, self.environment.now())?;
         Ok(token)

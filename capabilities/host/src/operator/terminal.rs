@@ -39,7 +39,7 @@ impl TerminalBinding {
     }
 
     #[cfg(test)]
-    pub(super) const fn fake(device: i32, leader: i32, leader_started: u64) -> Self {
+    pub(crate) const fn fake(device: i32, leader: i32, leader_started: u64) -> Self {
         Self { device, leader, leader_started }
     }
 }

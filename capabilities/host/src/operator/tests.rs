@@ -192,3 +192,16 @@ fn a_weaker_or_damaged_hash_is_refused() {
         bench.pass(10_000);
     }
 }
+
+/// Between the right password and the session stands the record; a password that is changed meanwhile opens none.
+#[test]
+fn a_password_that_was_changed_since_opens_no_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let environment = Arc::new(crate::environment::HostEnvironment::new().unwrap());
+    let credential = Credential::open(dir.path().join("operator"), environment).unwrap();
+    credential.setup("correct horse battery").unwrap();
+    let verified = credential.verified("correct horse battery").unwrap();
+    assert!(credential.open_session(&verified, None).is_ok());
+    credential.change("correct horse battery", "another horse battery").unwrap();
+    assert!(matches!(credential.open_session(&verified, None), Err(OperatorError::Wrong)));
+}

@@ -6,7 +6,7 @@ use capability_core::Soon;
 use capability_core::contract::CapabilityName;
 use capability_core::session::{SessionId, TurnId};
 use capability_core::store::{Reservation, StoreFault, TurnCaps, Turns};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::Database;
 use super::connection::Erased;
@@ -30,7 +30,8 @@ const RESERVE: &str = "
     INSERT INTO turns (session, turn, capability, version, used)
     SELECT ?1, ?2, ?3, ?4, 1
     WHERE ?5 > 0 AND (SELECT coalesce(sum(used), 0) FROM turns WHERE session = ?1 AND turn = ?2) < ?6
-    ON CONFLICT (session, turn, capability, version) DO UPDATE SET used = used + 1 WHERE used < ?5";
+    ON CONFLICT (session, turn, capability, version) DO UPDATE SET used = used + 1 WHERE used < ?5
+    RETURNING seq";
 
 const USED: &str = "
     SELECT coalesce(sum(used), 0) FROM turns WHERE session = ?1 AND turn = ?2 AND capability = ?3 AND version = ?4";
@@ -48,10 +49,10 @@ impl Turns for SqliteTurns {
             let turn = turn.0.cast_signed();
             let session = session.to_string();
             let key = params![session, turn, name.as_str(), version.get(), caps.capability, caps.total];
-            if transaction.execute(RESERVE, key)? == 1 {
-                let newest = transaction.last_insert_rowid();
-                if newest % PRUNED_EVERY == 0 {
-                    transaction.execute("DELETE FROM turns WHERE seq <= ?1", [newest - KEPT])?;
+            // The counter's own number: the connection's last inserted row may be one of another table.
+            if let Some(seq) = transaction.query_row(RESERVE, key, |row| row.get::<_, i64>(0)).optional()? {
+                if seq % PRUNED_EVERY == 0 {
+                    transaction.execute("DELETE FROM turns WHERE seq <= ?1", [seq - KEPT])?;
                 }
                 return Ok((Reservation::Made, Erased::Nothing));
             }

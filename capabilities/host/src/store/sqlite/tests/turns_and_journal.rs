@@ -72,6 +72,26 @@ async fn of_those_that_race_exactly_the_cap_gets_one() {
     assert_eq!(reserve(&turns, session(1), 1, one, (7, 32)).await, Reservation::CapabilityExhausted);
 }
 
+/// Old counters are looked for by the counters' own numbers: journals and approvals, which a proposer makes grow, number
+/// their rows as well, and do not make a turn forget what it used.
+#[tokio::test]
+async fn what_else_is_stored_makes_no_turn_forget_what_it_used() {
+    let (_dir, database) = sqlite();
+    let turns = database.turns();
+    let [one, two] = names();
+    assert_eq!(reserve(&turns, session(1), 1, one, (2, 3)).await, Reservation::Made);
+    let appended = database.0.transact(|transaction| {
+        let row =
+            "INSERT INTO journal (seq, subject, session, turn, at, text) VALUES (1024 * 1024, 'a', 's', 1, 0, '')";
+        Ok((transaction.execute(row, [])?, crate::store::sqlite::connection::Erased::Nothing))
+    });
+    assert_eq!(appended.await, Ok(1));
+    assert_eq!(reserve(&turns, session(1), 1, one, (2, 3)).await, Reservation::Made);
+    assert_eq!(reserve(&turns, session(1), 1, one, (2, 3)).await, Reservation::CapabilityExhausted);
+    assert_eq!(reserve(&turns, session(1), 1, two, (2, 3)).await, Reservation::Made);
+    assert_eq!(reserve(&turns, session(1), 1, two, (2, 3)).await, Reservation::TurnExhausted);
+}
+
 #[tokio::test]
 async fn a_journal_is_capped_and_append_only() {
     let (dir, database) = sqlite();
