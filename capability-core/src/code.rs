@@ -122,7 +122,7 @@ codes! {
     /// The family of an external capability is off.
     OptInOff "opt_in_off" at Policy: "this family reaches outside the device and is off", help "an operator turns it on with `capability optin set FAMILY on`";
     /// The setting that would turn it on cannot be read.
-    OptInDamaged "opt_in_damaged" at Policy: "the setting for this family cannot be read, so it counts as off", help "an operator sets it again with `capability optin set FAMILY on`";
+    OptInDamaged "opt_in_damaged" at Policy: "the setting for this family cannot be read, so it counts as off", help "an operator sets it again with `capability optin set FAMILY on|off`";
     /// The capability's own default denies.
     DefaultDeny "default_deny" at Policy: "this capability is denied by its own default", help "nothing in this version lifts it; a narrower operator rule will";
     /// The capability's own default asks.

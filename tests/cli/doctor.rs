@@ -70,10 +70,11 @@ fn a_damaged_switch_counts_as_off_and_is_reported() {
     let home = Home::with_operator();
     home.operate(&["optin", "set", "house", "on"]).exits(0);
     fs::write(home.data().join("optin/house"), "on").unwrap();
-    home.run(&["doctor"]).exits(6).says(&["failed", "the switch of `house` cannot be read", "optin set house"]);
+    home.run(&["doctor"]).exits(6).says(&["failed", "the switch of `house` cannot be read", "optin set house on|off`"]);
     home.run(&["optin", "show"]).exits(0).says(&["damaged"]);
     let (exit, outcome) = home.json(&["invoke", "house.send", r#"{"to":"a","text":"b"}"#]);
     assert_eq!((exit, &outcome["code"]), (4, &json!("opt_in_damaged")));
+    assert!(outcome["help"].as_str().unwrap().contains("optin set house on|off`"), "{outcome}");
     home.operate(&["optin", "set", "house", "on"]).exits(0);
     assert_eq!(home.json(&["invoke", "house.send", r#"{"to":"a","text":"b"}"#]).0, 3);
 }

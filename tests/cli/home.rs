@@ -57,7 +57,7 @@ impl Ran {
     /// Exactly one JSON document on standard output, and nothing on standard error.
     #[track_caller]
     pub fn document(&self) -> Value {
-        assert_eq!(self.err, "", "{self:#?}");
+        assert!(self.err.lines().all(is_told_on_request), "{self:#?}");
         let mut documents = serde_json::Deserializer::from_str(&self.out).into_iter::<Value>();
         let document = documents.next().unwrap_or_else(|| panic!("no document: {self:#?}"));
         assert!(documents.next().is_none(), "more than one document: {self:#?}");
@@ -65,10 +65,16 @@ impl Ran {
     }
 }
 
+/// A line that only a program which was asked to tell more than warnings writes.
+pub fn is_told_on_request(line: &str) -> bool {
+    [" INFO capability_host", "DEBUG capability_host", "TRACE capability_host"].iter().any(|level| line.contains(level))
+}
+
 /// A data directory, and the program that works on it.
 pub struct Home {
     top: TempDir,
     program: PathBuf,
+    log: &'static str,
 }
 
 impl Home {
@@ -78,7 +84,12 @@ impl Home {
     }
 
     pub fn of(program: &Path) -> Self {
-        Self { top: tempfile::tempdir().unwrap(), program: program.to_owned() }
+        Self { top: tempfile::tempdir().unwrap(), program: program.to_owned(), log: "" }
+    }
+
+    /// Whose program tells all there is to tell.
+    pub fn talkative() -> Self {
+        Self { log: "trace", ..Self::new() }
     }
 
     /// With an operator password and a token of an open session.
@@ -130,6 +141,7 @@ impl Home {
         command.args(words).env_clear().current_dir(self.top.path()).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("CAPABILITY_DATA_DIR", self.data()).env("RUST_LOG", "trace").env("HOME", self.top.path());
+        command.env("CAPABILITY_LOG", self.log);
         command
     }
 

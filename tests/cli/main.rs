@@ -13,6 +13,8 @@ mod doctor;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
+mod journal;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod project;

@@ -147,6 +147,33 @@ fn a_host_that_ignores_hang_ups_goes_on() {
     ended(server).exits(0);
 }
 
+/// What nobody answers expires on record, though nobody asks.
+#[test]
+fn a_serving_host_expires_what_is_due() {
+    let home = Home::new();
+    home.configure("[limits]\napproval_lifetime_s = 10\n");
+    let serving = home.serve();
+    let id = home.pending(&["house.count", r#"{"by":1}"#]);
+    let expiry = until("the expiry", || home.records_of("expiry").pop());
+    assert_eq!(expiry["approval"], id);
+    serving.end("TERM").exits(0);
+    assert_eq!(home.records_of("expiry").len(), 1);
+    home.run(&["audit", "verify"]).exits(0);
+}
+
+#[test]
+fn no_socket_stays_behind() {
+    let home = Home::new();
+    let socket = home.data().join("host.sock");
+    home.run(&["list"]).exits(0);
+    assert!(!socket.exists());
+    let serving = home.serve();
+    home.run(&["list"]).exits(0);
+    assert!(socket.exists());
+    serving.end("TERM").exits(0);
+    assert!(!socket.exists());
+}
+
 /// A host that is told to stop finishes what others asked it for.
 #[test]
 fn a_stopping_host_finishes_its_clients() {

@@ -19,6 +19,9 @@ const COMMANDS: &[&[&str]] = &[
     &["optin"],
     &["optin", "show"],
     &["optin", "set"],
+    &["journal"],
+    &["journal", "show"],
+    &["journal", "erase"],
     &["operator"],
     &["operator", "setup"],
     &["operator", "login"],
@@ -43,7 +46,18 @@ fn every_command_explains_itself_under_its_own_name() {
         let usage = ["Usage: household"].into_iter().chain(command.iter().copied()).collect::<Vec<_>>().join(" ");
         assert!(ran.out.contains(&usage) && ran.err.is_empty(), "{command:?}: {ran:#?}");
     }
-    home.run(&["--help"]).exits(0).says(&["Exit codes:", "0 done", "3 pending", "4 refused", "--json", "--data-dir"]);
+    home.run(&["--help"]).exits(0).says(&[
+        "Exit codes:",
+        "0 done",
+        "3 pending",
+        "4 refused",
+        "--json",
+        "--data-dir",
+        "130 interrupted",
+    ]);
+    for words in [&["--help"][..], &["audit", "verify", "--help"]] {
+        home.run(words).exits(0).says(&["0 clean, 1 tampered, 2 torn"]);
+    }
     home.run(&["--version"]).exits(0).says(&["household "]);
     assert!(!home.data().exists(), "help needs no data directory");
 }
@@ -112,7 +126,7 @@ fn list_and_describe() {
     let line = |name: &str| lines.iter().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}"));
     assert!(line("house.greet@1").contains("automatic") && line("house.greet@1").contains("ready"));
     assert!(line("house.lookup@1").contains("required") && line("house.lookup@1").contains("off"));
-    assert!(line("house.vault@1").contains("locked"));
+    assert!(line("house.vault@1").contains("locked") && line("house.wipe@1").contains("denied"));
     assert!(line("system.health@1").contains("read_only + local"));
     let (exit, rows) = home.json(&["list"]);
     let names: Vec<_> = rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
@@ -126,12 +140,20 @@ fn list_and_describe() {
         "Whom to greet.",
         "household at src/main.rs:",
     ]);
+    home.run(&["describe", "house.wipe"]).exits(0).says(&["resident ", "idempotent ", "denied"]);
+    let greet = home.run(&["describe", "house.greet"]).exits(0).out;
+    assert!(!greet.contains("resident") && !greet.contains("idempotent"), "{greet}");
+    let (_, found) = home.json(&["describe", "house.wipe"]);
+    assert_eq!(
+        (&found["resident"], &found["idempotent"], &found["status"]),
+        (&json!(true), &json!(true), &json!("denied"))
+    );
     let (exit, found) = home.json(&["describe", "house.lookup@v1"]);
     assert_eq!((exit, &found["target"], &found["target_argument"]), (0, &json!("host"), &json!("host")));
     assert_eq!(found["arguments"]["additionalProperties"], json!(false));
     assert_eq!(found["confirmation"], "required");
     for words in [["describe", "house.nothing"], ["describe", "house.greet@2"]] {
-        home.run(&words).exits(4).says(&["no capability is called", "capability list"]);
+        home.run(&words).exits(4).says(&["no capability is called", "`household list`"]);
         assert_eq!(home.json(&words).0, 4);
     }
 }
@@ -195,6 +217,27 @@ fn a_refusal_of_several_lines_reads_as_one() {
     assert!(ran.out.contains("\n  ") && !ran.out.contains("\\u{a}"), "{ran:#?}");
     let starts = ran.out.lines().filter(|line| line.starts_with("help: "));
     assert!(starts.count() == 1 && !ran.out.contains("\nhelp: trust"), "{ran:#?}");
+}
+
+/// Help names the commands of this very program, for people and for programs.
+#[test]
+fn help_calls_the_program_by_its_own_name() {
+    let home = Home::new();
+    let (_, fault) = home.json(&["optin", "set", "house", "on"]);
+    assert!(fault["error"]["help"].as_str().unwrap().contains("`household operator login "), "{fault}");
+    for words in [
+        &["invoke", "house.nothing"][..],
+        &["invoke", "house.lookup", r#"{"host":"a"}"#],
+        &["invoke", "house.count", r#"{"by":1}"#],
+        &["describe", "house.nothing"],
+        &["contract", "check"],
+        &["doctor"],
+    ] {
+        let (ran, document) = (home.run(words), home.json(words).1.to_string());
+        for text in [ran.out + &ran.err, document] {
+            assert!(text.contains("`household ") && !text.contains("`capability "), "{words:?}: {text}");
+        }
+    }
 }
 
 /// Every outcome that this command line can reach: its exit code, its stage and what it says.
@@ -275,10 +318,24 @@ fn operator_optin_and_audit() {
     let last = home.records().pop().unwrap();
     assert_eq!((exit, tail.as_array().unwrap().len(), &tail[0]["hash"]), (0, 1, &last["hash"]));
     assert_eq!((&tail[0]["event"], &tail[0]["outcome"]), (&json!("outcome"), &json!("executed")));
-    home.run(&["audit", "tail"]).exits(0).says(&["SEQ", "EVENT", "house.greet@1", "configuration"]);
+    home.run(&["audit", "tail"]).exits(0).says(&[
+        "SEQ",
+        "EVENT",
+        "house.greet@1",
+        "configuration",
+        "house on",
+        "house off",
+    ]);
+    home.run(&["audit", "tail", "-n", "10001"]).exits(2).says(&["10000"]);
     let (exit, stats) = home.json(&["audit", "stats"]);
     assert_eq!((exit, &stats["outcomes"]["executed"]), (0, &json!(1)));
     home.run(&["audit", "stats"]).exits(0).says(&["records", "house.greet"]);
+    home.run(&["invoke", "house.greet", r#"{"name":"a"}"#, "--mode", "dream"]).exits(4);
+    home.run(&["invoke", "house.nothing"]).exits(4);
+    let (_, stats) = home.json(&["audit", "stats"]);
+    for name in ["not resolved", "unknown"] {
+        assert_eq!(stats["capabilities"][name]["outcomes"]["rejected"], 1, "{name}: {stats}");
+    }
     home.operate(&["operator", "logout"]).exits(0);
     let settings = home.records_of("configuration");
     assert!(settings.iter().any(|record| record["setting"] == "opt_in" && record["on"] == true), "{settings:?}");
@@ -345,6 +402,20 @@ fn the_workspaces_own_binary() {
     home.run(&["contract", "check"]).exits(0).says(&["as checked in"]);
     let (exit, checked) = home.json(&["contract", "check"]);
     assert_eq!((exit, &checked["findings"]), (0, &json!([])));
+}
+
+#[test]
+fn how_much_is_told_is_a_level() {
+    let home = Home::new();
+    for (level, told) in [("off", false), ("warn", false), ("Info", true), ("trace", true)] {
+        let mut command = home.command(&["list"]);
+        let ran = crate::home::ended(command.env("CAPABILITY_LOG", level).spawn().unwrap()).exits(0);
+        assert_eq!(ran.err.contains(" INFO capability_host::host: "), told, "{level}: {ran:#?}");
+        assert!(!ran.err.contains('\u{1b}') && !ran.out.contains(" INFO "), "{ran:#?}");
+    }
+    let mut command = home.command(&["list"]);
+    let ran = crate::home::ended(command.env("CAPABILITY_LOG", "loud").spawn().unwrap());
+    ran.exits(2).says(&["`CAPABILITY_LOG` holds no level", "debug or trace"]);
 }
 
 /// A reader that leaves early ends nothing with a panic.

@@ -33,6 +33,7 @@ pub struct Connection<'p> {
 /// This process as the host: it serves other command lines meanwhile.
 struct Owner {
     service: Arc<Service>,
+    socket: PathBuf,
     serve: watch::Sender<Serve>,
     served: JoinHandle<()>,
 }
@@ -65,7 +66,7 @@ impl<'p> Connection<'p> {
         let service = Arc::new(Service::new(host));
         let (serve, told) = watch::channel(Serve::On);
         let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), told));
-        let _ = self.owner.set(Owner { service, serve, served });
+        let _ = self.owner.set(Owner { service, socket, serve, served });
         Ok(true)
     }
 
@@ -134,7 +135,7 @@ impl<'p> Connection<'p> {
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
     /// calls off what others asked for.
     pub async fn close(self) {
-        if let Some(Owner { service, serve, mut served }) = self.owner.into_inner() {
+        if let Some(Owner { service, socket, serve, mut served }) = self.owner.into_inner() {
             let _ = serve.send(Serve::Out);
             tokio::select! {
                 _ = &mut served => {}
@@ -143,6 +144,8 @@ impl<'p> Connection<'p> {
                     let _ = served.await;
                 }
             }
+            // While the directory is still ours: the next owner's socket has the same name.
+            let _ = std::fs::remove_file(socket);
             drop(service);
         }
     }

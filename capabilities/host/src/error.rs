@@ -2,6 +2,7 @@
 
 use capability_core::audit::SinkFault;
 use capability_core::registry::RegistryFault;
+use capability_core::store::StoreFault;
 
 use crate::audit_log::AuditLogError;
 use crate::config::ConfigError;
@@ -71,8 +72,16 @@ reasons! {
     plain {
         /// No registered capability is of that family.
         UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
+        /// A store did not answer.
+        Store => "a store did not answer: nothing was changed\nhelp: look at the host with `capability doctor`",
         /// The change could not be recorded, so it is not made, or is not to be relied on.
         Log => "the audit log cannot take the change\nhelp: look at it with `capability doctor`",
+    }
+}
+
+impl From<StoreFault> for SettingError {
+    fn from(_: StoreFault) -> Self {
+        Self::Store
     }
 }
 

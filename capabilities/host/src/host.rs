@@ -11,6 +11,7 @@ use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 
 use crate::audit_log::{AuditLog, Opened};
+use crate::blocking::blocking;
 use crate::broker::{HostBroker, machine};
 use crate::config::Config;
 use crate::data_dir::{DataDir, OwnerLock};
@@ -77,6 +78,8 @@ impl Host {
         let credential = Credential::open(data_dir.operator(), Arc::clone(&environment))?;
         // Last: from here on there is something to record.
         let (log, opened) = AuditLog::open(&data_dir.audit())?;
+        let Opened { records, torn_bytes, unfinished_intents } = opened;
+        tracing::info!(records, torn_bytes, unfinished_intents, "the data directory is ours");
         let log = Arc::new(OwnedLog { log, _owner: owner });
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
@@ -144,6 +147,20 @@ impl Host {
     #[must_use]
     pub const fn journal(&self) -> &SqliteJournal {
         &self.journal
+    }
+
+    /// Erases a subject's whole journal, and says how many entries it had: recorded first, erased second. An empty one is
+    /// left alone and leaves no record.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing was erased then.
+    pub async fn erase_journal(&self, operator: &Operator, subject: &Subject) -> Result<usize, SettingError> {
+        if self.journal.count(subject).await? == 0 {
+            return Ok(0);
+        }
+        let key = SettingKey::JournalErased { subject: subject.clone() };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.journal.erase(subject).await?)
     }
 
     /// The wall clock and randomness the host uses.
@@ -217,7 +234,7 @@ impl Operators {
     /// # Errors
     /// [`SettingError`]; see [`Credential::setup`].
     pub async fn setup(&self, password: &str) -> Result<Operator, SettingError> {
-        let new = self.credential.first(password)?;
+        let new = blocking(|| self.credential.first(password))?;
         let operator = self.recorded(SettingKey::OperatorCredential).await?;
         self.credential.set_first(&new)?;
         Ok(operator)
@@ -228,7 +245,7 @@ impl Operators {
     /// # Errors
     /// [`SettingError`]; see [`Credential::change`].
     pub async fn change(&self, old: &str, new: &str) -> Result<Operator, SettingError> {
-        let new = self.credential.next(old, new)?;
+        let new = blocking(|| self.credential.next(old, new))?;
         let operator = self.recorded(SettingKey::OperatorCredential).await?;
         self.credential.replace(&new)?;
         Ok(operator)
@@ -243,7 +260,7 @@ impl Operators {
         password: &str,
         terminal: Option<TerminalBinding>,
     ) -> Result<(Operator, OperatorToken), SettingError> {
-        let verified = self.credential.verified(password)?;
+        let verified = blocking(|| self.credential.verified(password))?;
         let operator = self.recorded(SettingKey::OperatorSession).await?;
         let token = self.credential.open_session(&verified, terminal)?;
         Ok((operator, token))
@@ -255,12 +272,13 @@ impl Operators {
         Ok(operator)
     }
 
-    /// Admits by password, for one act.
+    /// Admits by password, for one act. The hash takes tens of milliseconds by design; on a runtime of several threads,
+    /// others are served meanwhile.
     ///
     /// # Errors
     /// [`OperatorError`]; see [`Credential::verify`].
     pub fn by_password(&self, password: &str) -> Result<Operator, OperatorError> {
-        self.credential.verify(password).map(|()| self.admit())
+        blocking(|| self.credential.verify(password)).map(|()| self.admit())
     }
 
     /// Admits by the token of a live session.

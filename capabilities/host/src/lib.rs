@@ -14,6 +14,7 @@ compile_error!("capability-host needs a Unix: its files are closed by owner and 
 use capabilities as _;
 
 pub mod audit_log;
+mod blocking;
 pub mod broker;
 mod cli;
 pub mod config;
@@ -30,6 +31,7 @@ pub mod runner;
 mod service;
 mod socket;
 pub mod store;
+mod words;
 
 pub use error::{HostError, SettingError};
 pub use host::{Host, HostOptions, Operators};

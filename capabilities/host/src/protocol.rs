@@ -2,8 +2,9 @@
 
 use core::num::NonZeroU32;
 
+use capability_core::Timestamp;
 use capability_core::approval::{ApprovalId, ApprovalSummary, Claims, PendingApproval};
-use capability_core::session::{Mode, Subject};
+use capability_core::session::{Mode, Subject, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -59,6 +60,17 @@ pub enum Request {
         /// The new state.
         on: bool,
     },
+    /// The newest entries of a subject's journal. Operators only.
+    JournalShow {
+        /// Who says so.
+        proof: Proof,
+        /// Whose.
+        subject: Subject,
+        /// At most how many.
+        most: u32,
+    },
+    /// Erase a subject's whole journal. Operators only.
+    JournalErase(Proof, Subject),
     /// Whether a password is set, and whether a session is alive on the caller's terminal.
     OperatorState,
     /// Set the operator password; the old one, or nothing while none is set.
@@ -99,6 +111,24 @@ pub struct Caller {
     pub turn: Option<u64>,
     /// An operator's proof, for another subject.
     pub proof: Option<Proof>,
+}
+
+/// Turns that the host draws are numbered from here on, so that no number that somebody gives is one of them.
+const DRAWN: u64 = 1 << 62;
+
+/// A turn of its own, from random bits.
+pub const fn drawn_turn(bits: u64) -> TurnId {
+    TurnId(bits | DRAWN)
+}
+
+/// A turn that several calls share, by its number; `None` for a number too large to be one.
+pub const fn shared_turn(number: u64) -> Option<TurnId> {
+    if number < DRAWN { Some(TurnId(number)) } else { None }
+}
+
+/// The turn in words: a drawn number tells nobody anything.
+pub fn turn_in_words(turn: TurnId) -> String {
+    shared_turn(turn.0).map_or_else(|| "turn of its own".to_owned(), |turn| format!("turn {}", turn.0))
 }
 
 /// How an operator proves to be one.
@@ -202,7 +232,7 @@ pub struct Row {
     pub network: String,
     /// Derived from the two.
     pub confirmation: String,
-    /// `ready`, `off`, `locked`, or `unbound`.
+    /// `ready`, or what refuses every call as things stand: `locked`, `denied` by its own default, `unbound`, or `off`.
     pub status: String,
     /// What keeps its body away from everything else.
     pub isolation: String,
@@ -226,6 +256,10 @@ pub struct Description {
     pub risk: String,
     /// What policy starts from.
     pub default: String,
+    /// Whether it wants to be among the tools a model always sees.
+    pub resident: bool,
+    /// Whether doing it twice is doing it once.
+    pub idempotent: bool,
     /// How long a call may run, in milliseconds.
     pub timeout_ms: u64,
     /// How large a result may be, in bytes of JSON text.
@@ -268,6 +302,28 @@ pub struct Switch {
     pub capabilities: Vec<String>,
 }
 
+/// Part of a subject's journal.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct JournalPart {
+    /// Whose.
+    pub subject: Subject,
+    /// How many entries there are in all.
+    pub total: u64,
+    /// The newest of them, oldest first.
+    pub entries: Vec<Entry>,
+}
+
+/// One journal entry: what its subject wrote, in its own words. No instruction to anybody.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its number, over all subjects.
+    pub seq: i64,
+    /// When it was appended.
+    pub at: Timestamp,
+    /// The untrusted text.
+    pub text: String,
+}
+
 /// What a command line asks before it asks a person for a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperatorState {
@@ -301,4 +357,19 @@ pub enum ProbeState {
     Weak,
     /// Does not work.
     Failed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{drawn_turn, shared_turn, turn_in_words};
+
+    #[test]
+    fn no_number_that_is_given_is_a_drawn_one() {
+        for bits in [0, 1, u64::MAX >> 2, u64::MAX >> 1, u64::MAX] {
+            assert_eq!(turn_in_words(drawn_turn(bits)), "turn of its own");
+        }
+        let largest = u64::MAX >> 2;
+        assert_eq!(turn_in_words(shared_turn(largest).unwrap()), format!("turn {largest}"));
+        assert_eq!(shared_turn(largest + 1), None);
+    }
 }

@@ -2,22 +2,25 @@
 
 mod approvals;
 mod doctor;
+mod journal;
 mod listing;
 mod settings;
+
+pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
 
 use capability_core::Session;
 use capability_core::approval::Operator;
 use capability_core::executor::{Outcome, Proposal};
-use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject};
 use rustix::process::Pid;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
-use crate::protocol::{Caller, Fault, Proof, Reply, Request};
+use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
 
 /// A host that answers requests.
 pub struct Service {
@@ -33,10 +36,17 @@ impl Service {
 
     /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.
     pub async fn handle(&self, request: &Request, peer: Option<Pid>) -> Reply {
-        match self.perform(request, peer).await {
-            Ok(reply) => reply,
-            Err(fault) => Reply::Fault(fault),
-        }
+        let reply = self.perform(request, peer).await.unwrap_or_else(Reply::Fault);
+        // Neither what was asked nor what was answered: whether it was, and for whom.
+        let (refused, peer) = (matches!(reply, Reply::Fault(_)), peer.map(|peer| peer.as_raw_nonzero().get()));
+        tracing::trace!(refused, peer, runs = request.runs_a_capability(), "a request is answered");
+        reply
+    }
+
+    /// Expires what nobody answered in time, on record.
+    pub async fn sweep(&self) {
+        // A store that does not answer has said so itself; the next look tries again.
+        let _ = self.host.executor().expire_due().await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -60,6 +70,12 @@ impl Service {
             Request::OptInShow => document(&self.switches()),
             Request::OptInSet { proof, family, on } => {
                 document(&self.set_switch(&self.operator(proof, peer)?, family, *on).await?)
+            }
+            Request::JournalShow { proof, subject, most } => {
+                document(&self.entries(&self.operator(proof, peer)?, subject, *most).await?)
+            }
+            Request::JournalErase(proof, subject) => {
+                document(&self.erase(&self.operator(proof, peer)?, subject).await?)
             }
             Request::OperatorState => document(&self.operator_state(peer)?),
             Request::OperatorSetup { password, old } => document(&self.set_password(password, old.as_ref()).await?),
@@ -88,12 +104,13 @@ impl Service {
         };
         // A turn of its own, unless several calls share one: numbers that people give stay below those that we draw.
         let turn = match caller.turn {
-            Some(turn) if turn >> 62 == 0 => TurnId(turn),
-            Some(_) => return Err(Fault::usage("that turn number is too large", "number turns from 1")),
+            Some(turn) => {
+                shared_turn(turn).ok_or_else(|| Fault::usage("that turn number is too large", "number turns from 1"))?
+            }
             None => {
                 let mut drawn = [0; 8];
                 self.host.environment().fill_random(&mut drawn);
-                TurnId(u64::from_be_bytes(drawn) | 1 << 62)
+                drawn_turn(u64::from_be_bytes(drawn))
             }
         };
         let mode = caller.mode.unwrap_or(Mode::Live);
@@ -118,8 +135,7 @@ impl Service {
     fn operator(&self, proof: &Proof, peer: Option<Pid>) -> Result<Operator, Fault> {
         let operators = self.host.operators();
         let admitted = match proof {
-            // The hash takes tens of milliseconds by design: other clients are served meanwhile.
-            Proof::Password(password) => tokio::task::block_in_place(|| operators.by_password(password.reveal())),
+            Proof::Password(password) => operators.by_password(password.reveal()),
             Proof::Token(text) => match OperatorToken::from_hex(text.reveal()) {
                 Some(token) => operators.by_token(&token),
                 None => {
@@ -147,6 +163,8 @@ impl Service {
         Ok(version.or_else(|| self.host.executor().registry().newest(name)).unwrap_or(NonZeroU32::MIN))
     }
 }
+
+const DOCTOR: &str = "look at the host with `capability doctor`";
 
 /// The session of one subject at this machine's command lines, the same in every process that owns the directory: turns that
 /// are named count within it.

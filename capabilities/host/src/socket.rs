@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufRead
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use crate::protocol::{Fault, Reply, Request};
 use crate::service::Service;
@@ -26,6 +26,8 @@ const MAX_REPLY: u64 = 64 * 1024 * 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many clients are served at a time.
 const MAX_CLIENTS: usize = 64;
+/// How often the host does what is due though nobody asks.
+const SWEEP: Duration = Duration::from_secs(10);
 /// What the host sends to a client that it lets in.
 const LET_IN: u8 = b'\n';
 
@@ -55,9 +57,11 @@ pub enum Serve {
     NoMore,
 }
 
-/// Serves clients for as long as `serve` says.
+/// Serves clients for as long as `serve` says, and now and then does what is due though nobody asks.
 pub async fn serve(listener: UnixListener, service: Arc<Service>, mut serve: watch::Receiver<Serve>) {
     let mut clients = JoinSet::new();
+    let mut sweep = interval_at(Instant::now() + SWEEP, SWEEP);
+    sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             biased;
@@ -69,6 +73,11 @@ pub async fn serve(listener: UnixListener, service: Arc<Service>, mut serve: wat
                     clients.spawn(async move { answer(stream, &service).await });
                 }
             }
+            // Finished before the end like a client is: what was moved is recorded.
+            _ = sweep.tick() => {
+                let service = Arc::clone(&service);
+                clients.spawn(async move { service.sweep().await });
+            }
         }
     }
     drop(listener);
@@ -79,18 +88,27 @@ pub async fn serve(listener: UnixListener, service: Arc<Service>, mut serve: wat
     clients.shutdown().await;
 }
 
+/// Whether whoever is at the other end may ask anything: the user this host runs as, and nobody else, root and those whom
+/// the kernel does not name included.
+fn admits(peer_uid: Option<u32>, own_uid: u32) -> bool {
+    peer_uid == Some(own_uid)
+}
+
 async fn answer(stream: UnixStream, service: &Service) {
     // Another user cannot reach a socket in a 0700 directory; root can, and is told who may.
     let peer = stream.peer_cred().ok();
-    let own = rustix::process::getuid().as_raw();
-    let caller = peer.as_ref().filter(|peer| peer.uid() == own).and_then(|peer| peer.pid()).and_then(Pid::from_raw);
+    let admitted = admits(peer.map(|peer| peer.uid()), rustix::process::getuid().as_raw());
+    if !admitted {
+        tracing::warn!(uid = peer.map(|peer| peer.uid()), "another user is turned away");
+    }
+    let caller = peer.filter(|_| admitted).and_then(|peer| peer.pid()).and_then(Pid::from_raw);
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
     if writer.write_all(&[LET_IN]).await.is_err() {
         return;
     }
     let reply = match timeout(REQUEST_TIMEOUT, request(&mut reader)).await {
-        _ if peer.is_none_or(|peer| peer.uid() != own) => {
+        _ if !admitted => {
             Reply::Fault(Fault::refused("only the owner of this host may talk to it", "run as the user who started it"))
         }
         Ok(Some(request)) => tokio::select! {
@@ -154,4 +172,18 @@ async fn reply(stream: &mut UnixStream, request: &Request) -> std::io::Result<Re
         return Err(std::io::ErrorKind::FileTooLarge.into());
     }
     serde_json::from_slice(&bytes).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::admits;
+
+    #[test]
+    fn only_the_owner_is_admitted() {
+        assert!(admits(Some(1000), 1000) && admits(Some(0), 0));
+        for other in [None, Some(0), Some(999), Some(1001), Some(65534), Some(u32::MAX)] {
+            assert!(!admits(other, 1000), "{other:?}");
+        }
+        assert!(!admits(Some(1000), 0) && !admits(None, 0));
+    }
 }

@@ -164,6 +164,11 @@ pub enum SettingKey {
     OperatorCredential,
     /// An operator session was opened.
     OperatorSession,
+    /// A subject's journal was erased.
+    JournalErased {
+        /// Whose.
+        subject: Subject,
+    },
 }
 
 /// The first segment of a registered name; it cannot be made from other text.

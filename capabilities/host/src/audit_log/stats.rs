@@ -24,7 +24,8 @@ pub struct Stats {
     pub rejected: BTreeMap<String, u64>,
     /// Outcomes per code.
     pub codes: BTreeMap<String, u64>,
-    /// Outcomes per `name@version`; what was never resolved counts as `unknown`.
+    /// Outcomes per `name@version`; a name and version that do not exist count as `unknown`, and what ended before it was
+    /// looked for, such as a call of a session that runs nothing, as `not resolved`.
     pub capabilities: BTreeMap<String, CapabilityStats>,
     /// How long invocations took, from entry to end.
     pub durations: Durations,
@@ -107,12 +108,13 @@ pub fn stats(dir: &Path) -> Result<Stats, AuditLogError> {
         if let Some(stage) = fields.stage.filter(|_| outcome == "rejected") {
             count(&mut stats.rejected, &stage);
         }
-        if let Some(code) = fields.code {
-            count(&mut stats.codes, &code);
+        if let Some(code) = &fields.code {
+            count(&mut stats.codes, code);
         }
-        let capability = match (fields.capability, fields.version) {
-            (Some(name), Some(version)) => format!("{name}@{version}"),
-            _ => "unknown".to_owned(),
+        let capability = match (fields.capability, fields.version, fields.code.as_deref()) {
+            (Some(name), Some(version), _) => format!("{name}@{version}"),
+            (_, _, Some("unknown_capability")) => "unknown".to_owned(),
+            _ => "not resolved".to_owned(),
         };
         if let Some(duration) = fields.duration_us {
             all.push(duration);

@@ -10,6 +10,7 @@ use capability_core::audit::Receipt;
 use super::error::AuditLogError;
 use super::scan::{End, scan};
 use super::{head_path, log_path, read_head};
+use crate::words::counted;
 
 /// What a check of a whole log found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,19 +61,19 @@ impl VerifyReport {
 impl core::fmt::Display for VerifyReport {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let path = self.path.display();
+        let records = counted(self.records, "record", "records");
         match &self.finding {
-            Finding::Clean => write!(f, "`{path}`: {} records, all in order", self.records)?,
+            Finding::Clean => write!(f, "`{path}`: {records}, all in order")?,
             Finding::Torn { bytes } => write!(
                 f,
-                "`{path}`: {} records in order, then {bytes} bytes of an interrupted write\n\
+                "`{path}`: {records} in order, then {} of an interrupted write\n\
                  help: start the host; it cuts them off and records that",
-                self.records
+                counted(*bytes, "byte", "bytes")
             )?,
             Finding::Tampered { line, what } => write!(
                 f,
-                "`{path}` line {line}: {what}; {} records before it are in order\n\
+                "`{path}` line {line}: {what}; in order before it: {records}\n\
                  help: keep the whole directory as evidence and find out who wrote to it",
-                self.records
             )?,
         }
         if let Some(Receipt { seq, hash: Some(hash) }) = self.last {

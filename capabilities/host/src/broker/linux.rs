@@ -49,7 +49,9 @@ impl LinuxDevice {
 
     fn load(&self) -> Option<LoadReading> {
         let found = LoadAverage::from_file(self.root.join("proc/loadavg")).ok()?;
-        Some(LoadReading { one: found.one.into(), five: found.five.into(), fifteen: found.fifteen.into() })
+        // The kernel tells two decimals; what single precision adds to them is noise.
+        let told = |average: f32| (f64::from(average) * 100.0).round() / 100.0;
+        Some(LoadReading { one: told(found.one), five: told(found.five), fifteen: told(found.fifteen) })
     }
 
     fn uptime(&self) -> Option<u64> {

@@ -7,6 +7,8 @@ use capability_core::approval::ApprovalId;
 use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::service::MOST_ENTRIES;
+
 /// Capabilities: what a machine may ask for, and the one executor that every request passes.
 #[derive(Debug, Parser)]
 #[command(version, disable_help_subcommand = true, arg_required_else_help = true, after_help = EXIT_CODES)]
@@ -20,7 +22,11 @@ pub struct CommandLine {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 2 usage, 3 pending a person's answer, 4 refused (rejected, denied, expired, \
-cancelled), 5 the call started and ended otherwise, 6 the host or its audit log cannot do its work.";
+cancelled), 5 the call started and ended otherwise, 6 the host or its audit log cannot do its work, 130 interrupted.\n\
+`audit verify` has codes of its own: 0 clean, 1 tampered, 2 torn, 6 the log cannot be read.";
+
+const VERIFY_CODES: &str = "Exit codes: 0 clean, 1 tampered, 2 torn (the next start of the host cuts the end off), 6 the log \
+cannot be read.";
 
 /// What applies to every command.
 #[derive(Debug, Args)]
@@ -63,6 +69,9 @@ pub enum Command {
     /// See and set which families may reach outside the device
     #[command(subcommand)]
     Optin(OptIn),
+    /// Read and erase what subjects wrote into their journals (operators)
+    #[command(subcommand)]
+    Journal(Journal),
     /// Set up and use the operator credential
     #[command(subcommand)]
     Operator(Operator),
@@ -225,6 +234,24 @@ pub enum OnOff {
     Off,
 }
 
+/// `journal`.
+#[derive(Debug, Subcommand)]
+pub enum Journal {
+    /// Show a subject's newest entries: untrusted text, in its own words
+    Show {
+        /// Whose
+        subject: Subject,
+        /// How many, at most 1000
+        #[arg(short = 'n', long = "entries", default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_ENTRIES)))]
+        count: u32,
+    },
+    /// Erase a subject's whole journal, on record
+    Erase {
+        /// Whose
+        subject: Subject,
+    },
+}
+
 /// `operator`.
 #[derive(Debug, Subcommand)]
 pub enum Operator {
@@ -252,11 +279,12 @@ pub enum Operator {
 pub enum Audit {
     /// Show the last records
     Tail {
-        /// How many
-        #[arg(short = 'n', long = "lines", default_value_t = 20, value_name = "N")]
-        count: usize,
+        /// How many, at most 10000
+        #[arg(short = 'n', long = "lines", default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        count: u32,
     },
     /// Verify every line of the chain
+    #[command(after_help = VERIFY_CODES)]
     Verify,
     /// How often what was asked for, and where it was refused
     Stats,

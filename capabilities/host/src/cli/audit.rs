@@ -11,9 +11,6 @@ use crate::audit_log::{self, AuditLogError, Finding};
 use crate::data_dir::DataDir;
 use crate::protocol::Fault;
 
-/// The most records that are shown at a time.
-const MOST: usize = 10_000;
-
 /// Reads or verifies the log of a data directory, whether or not a host is writing to it.
 pub fn perform(command: Command, output: Output, path: &Path) -> Result<u8, Fault> {
     if !path.exists() {
@@ -26,8 +23,11 @@ pub fn perform(command: Command, output: Output, path: &Path) -> Result<u8, Faul
     let unread = |error: AuditLogError| Fault::told(6, &error);
     match command {
         Command::Tail { count } => {
-            let lines = audit_log::tail(&log, count.min(MOST)).map_err(unread)?;
-            let records: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            let lines = audit_log::tail(&log, usize::try_from(count).unwrap_or(usize::MAX)).map_err(unread)?;
+            // What is no record keeps its place: a reader sees that something stands there.
+            let damaged = |line: &String| json!({ "event": "unreadable", "count": line.len() });
+            let read = |line: &String| serde_json::from_str(line).unwrap_or_else(|_| damaged(line));
+            let records: Vec<Value> = lines.iter().map(read).collect();
             output.print(&records, |records| render::records(records));
             Ok(0)
         }

@@ -6,12 +6,14 @@ use capability_core::approval::ApprovalSummary;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Approvals, Command, CommandLine, OnOff, Operator, OptIn};
+use super::arguments::{Approvals, Command, CommandLine, Journal, OnOff, Operator, OptIn};
 use super::output::{Output, note};
+use super::program::own;
 use super::{invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
-    ApprovalDetail, Description, Fault, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch,
+    ApprovalDetail, Description, Fault, JournalPart, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request,
+    Row, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -116,6 +118,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             let request = Request::OptInSet { proof: proofs.operator().await?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
+        Command::Journal(command) => journal(connection, command, &proofs, output).await,
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report } => doctor(connection, report, output).await,
         Command::Serve => {
@@ -160,12 +163,25 @@ async fn approvals(
         }
         Approvals::Approve { id } => {
             show::<Value>(connection, &Request::Approve(proof, id), output, |_| {
-                format!("approved once; `capability resume {id}` finishes it\n")
+                own(&format!("approved once; `capability resume {id}` finishes it\n")).into_owned()
             })
             .await
         }
         Approvals::Deny { id, note } => {
             show::<Value>(connection, &Request::Deny(proof, id, note), output, |_| "denied, for good\n".into()).await
+        }
+    }
+}
+
+async fn journal(connection: &Connection<'_>, command: Journal, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
+    let proof = proofs.operator().await?;
+    match command {
+        Journal::Show { subject, count } => {
+            let request = Request::JournalShow { proof, subject, most: count };
+            show::<JournalPart>(connection, &request, output, render::journal).await
+        }
+        Journal::Erase { subject } => {
+            show::<Value>(connection, &Request::JournalErase(proof, subject), output, render::plain).await
         }
     }
 }
@@ -217,17 +233,20 @@ async fn operator(
 
 async fn doctor(connection: &Connection<'_>, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
     let probes: Vec<Probe> = document(connection.ask(&Request::Doctor).await?)?;
-    examined(&probes, report, output)
+    examined(probes, report, output)
 }
 
 /// The self-check of a host that does not even start.
 pub fn unopened(fault: Fault, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
     let probe = Probe { name: "host".into(), state: ProbeState::Failed, found: fault.message, help: fault.help };
-    examined(&[probe], report, output)
+    examined(vec![probe], report, output)
 }
 
-fn examined(probes: &[Probe], report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
-    let written = report.map(|directory| super::report::write(&directory, probes)).transpose()?;
+fn examined(mut probes: Vec<Probe>, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
+    for help in probes.iter_mut().filter_map(|probe| probe.help.as_mut()) {
+        *help = own(help).into_owned();
+    }
+    let written = report.map(|directory| super::report::write(&directory, &probes)).transpose()?;
     output.print(&probes, |probes| render::probes(probes));
     if let Some(path) = written.filter(|_| !output.json) {
         note(&format!("report: {}\n", path.display()));

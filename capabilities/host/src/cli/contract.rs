@@ -8,7 +8,9 @@ use serde_json::json;
 
 use super::arguments::Contract as Command;
 use super::output::Output;
+use super::program;
 use crate::protocol::Fault;
+use crate::words::counted;
 
 /// Checks or writes contract lists. Needs no host and no data directory.
 pub fn perform(command: Command, output: Output, packages: &[&str]) -> Result<u8, Fault> {
@@ -29,13 +31,16 @@ fn check(registry: &Registry, output: Output, packages: &[&str]) -> Result<u8, F
             Some(text) => findings.extend(drift(registry, package, text, &compiled)?.iter().map(ToString::to_string)),
             None if compiled.is_empty() => {}
             None => findings.push(format!(
-                "package `{package}` has capabilities and no contract list\nhelp: run `contract update --package {package}`, \
-                 then write `capability_core::contracts!(\"../contracts.lock\");` in its `lib.rs`"
+                "package `{package}` has capabilities and no contract list in this binary\n\
+                 help: run `capability contract update --package {package}`, then {}",
+                carry(Path::new(BESIDE))
             )),
         }
         checked += compiled.len();
     }
+    let findings: Vec<_> = findings.iter().map(|finding| program::own(finding)).collect();
     output.print(&json!({ "checked": checked, "findings": findings }), |_| match findings.as_slice() {
+        [] if checked == 1 => "1 contract is as checked in\n".to_owned(),
         [] => format!("{checked} contracts are as checked in\n"),
         findings => findings.iter().fold(String::new(), |text, finding| text + finding + "\n"),
     });
@@ -66,13 +71,17 @@ fn update(
             format!("name one of {}", packages.join(", ")),
         ));
     };
-    let file = match file {
-        Some(file) => file,
-        None => beside_source(first.entry().location().file)?,
+    let (file, from_source) = match file {
+        Some(file) => {
+            let whole = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
+            (file, whole)
+        }
+        None => (beside_source(first.entry().location().file)?, BESIDE.into()),
     };
     let listed = match std::fs::read_to_string(&file) {
         Ok(text) => PackageLock::parse(&text).map_err(|error| {
-            Fault::usage(format!("`{}`: {error}", file.display()), "put the line right or remove it")
+            let Fault { message, .. } = Fault::told(2, &error);
+            Fault::usage(format!("`{}`: {message}", file.display()), "put the line right or remove it")
         })?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => PackageLock::default(),
         Err(error) => return Err(unwritable(&file, &error)),
@@ -83,7 +92,7 @@ fn update(
         changed.retain(|drift| matches!(drift, ContractDrift::Shape { .. }));
         changed.extend(compiled.iter().flat_map(|contract| listed.schema_drift(contract)));
         if let Some(first) = changed.first() {
-            return Err(Fault { exit: 4, message: first.to_string(), help: None });
+            return Err(Fault::told(4, first));
         }
     }
     let text = compiled.iter().fold(
@@ -91,10 +100,27 @@ fn update(
         |text, contract| text + &contract.to_string() + "\n",
     );
     std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
-    output.print(&json!({ "file": file.display().to_string(), "contracts": compiled.len() }), |_| {
-        format!("{} contracts written to {}\n", compiled.len(), file.display())
+    // A list that no binary carries guards nothing, however often it is written.
+    let uncarried = Registry::contract_list(package).is_none().then(|| carry(&from_source));
+    let note = uncarried.as_deref().map_or(String::new(), |help| {
+        format!("this binary does not carry the list, so nothing is held to it yet\nhelp: {help}\n")
+    });
+    let document = json!({ "file": file.display().to_string(), "contracts": compiled.len(), "carried": uncarried.is_none(), "help": uncarried });
+    output.print(&document, |_| {
+        format!("{} written to {}\n{note}", counted(compiled.len(), "contract", "contracts"), file.display())
     });
     Ok(0)
+}
+
+/// The list as a source file directly in `src` names it.
+const BESIDE: &str = "../contracts.lock";
+
+/// What an author does so that a binary carries a list; `list` is named as its source file names it.
+fn carry(list: &Path) -> String {
+    format!(
+        "write `capability_core::contracts!(\"{}\");` in the package's `src/lib.rs` or `src/main.rs`, and build again",
+        list.display()
+    )
 }
 
 fn unwritable(file: &Path, error: &std::io::Error) -> Fault {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::arguments::{CallerArgs, Invoke};
 use super::commands::{Proofs, document};
 use super::output::{Output, note};
+use super::program::own;
 use super::{render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request};
@@ -28,7 +29,7 @@ pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs
     {
         outcome = answered_here(connection, id, &invoke.caller, proofs).await?.unwrap_or(outcome);
     }
-    Ok(finish(&outcome, output))
+    Ok(finish(outcome, output))
 }
 
 /// Goes on with a call that waited.
@@ -40,7 +41,7 @@ pub async fn resume(
     output: Output,
 ) -> Result<u8, Fault> {
     let outcome = outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?;
-    Ok(finish(&outcome, output))
+    Ok(finish(outcome, output))
 }
 
 /// Shows the operator at this terminal exactly what would run, and goes on with the answer. `None` when nobody proved to
@@ -92,8 +93,11 @@ fn outcome(reply: Reply) -> Result<Value, Fault> {
 }
 
 /// Prints the outcome and turns it into the exit code.
-fn finish(outcome: &Value, output: Output) -> u8 {
-    output.print(outcome, render::outcome);
+fn finish(mut outcome: Value, output: Output) -> u8 {
+    if let Some(Value::String(help)) = outcome.get_mut("help") {
+        *help = own(help).into_owned();
+    }
+    output.print(&outcome, render::outcome);
     let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
     match (word("outcome"), word("stage")) {
         ("executed", _) => 0,

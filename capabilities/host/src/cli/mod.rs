@@ -5,14 +5,14 @@ mod audit;
 mod commands;
 mod contract;
 mod invoke;
+mod log;
 mod output;
+mod program;
 mod render;
 mod report;
 mod table;
 mod terminal;
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -40,7 +40,7 @@ pub fn run(packages: &'static [&'static str]) -> ExitCode {
         Err(error) => error.exit(),
     };
     let output = Output { json: line.everywhere.json };
-    let exit = match perform(line, output, &packages) {
+    let exit = match log::install().and_then(|()| perform(line, output, &packages)) {
         Ok(exit) => exit,
         Err(fault) => output.fault(&fault),
     };
@@ -55,13 +55,7 @@ fn parse() -> Result<CommandLine, clap::Error> {
 
 /// The grammar, under the name of the author's own program.
 fn command() -> clap::Command {
-    let program = std::env::current_exe().ok();
-    let name = program.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
-    match name {
-        // Once a process: the grammar takes names that last.
-        Some(name) => CommandLine::command().name(&*name.to_owned().leak()),
-        None => CommandLine::command(),
-    }
+    CommandLine::command().name(program::name()).bin_name(program::name())
 }
 
 /// What a person reads about a wrong command line, for a program.

@@ -5,6 +5,7 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+use super::program::own;
 use super::terminal::visible_lines;
 use crate::protocol::Fault;
 
@@ -44,13 +45,12 @@ impl Output {
 
     /// Prints a fault: on standard error for people, as the one document otherwise.
     pub fn fault(self, fault: &Fault) -> u8 {
+        let help = fault.help.as_deref().map(own);
         if self.json {
-            self.print(&serde_json::json!({ "error": { "message": fault.message, "help": fault.help } }), |_| {
-                String::new()
-            });
+            self.print(&serde_json::json!({ "error": { "message": fault.message, "help": help } }), |_| String::new());
         } else {
             let mut text = format!("{} {}\n", styled(BAD, "error:"), visible_lines(&fault.message));
-            if let Some(help) = &fault.help {
+            if let Some(help) = &help {
                 text += &format!("{} {}\n", styled(NAME, "help:"), visible_lines(help));
             }
             note(&text);

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::output::{BAD, GOOD, NAME, WARN, styled};
 use super::table::layout;
 use super::terminal::{card, visible, visible_json, visible_lines};
-use crate::protocol::{ApprovalDetail, Description, Probe, ProbeState, Row, Switch};
+use crate::protocol::{ApprovalDetail, Description, JournalPart, Probe, ProbeState, Row, Switch};
+use crate::words::counted;
 
 /// `list`.
 pub fn list(rows: &[Row]) -> String {
@@ -38,6 +39,7 @@ pub fn describe(found: &Description) -> String {
         Some(argument) => format!("{} named by `{argument}`", found.target),
         None => found.target.clone(),
     };
+    let said = |set: bool, words: &str| if set { words.to_owned() } else { String::new() };
     let handles = if found.handles.is_empty() { "none".to_owned() } else { found.handles.join(", ") };
     for (key, value) in [
         ("class", format!("{} + {}", row.side_effect, row.network)),
@@ -52,9 +54,13 @@ pub fn describe(found: &Description) -> String {
         ("handles", handles),
         ("risk", found.risk.clone()),
         ("default", found.default.clone()),
+        ("resident", said(found.resident, "it wants to be among the tools a model always sees")),
+        ("idempotent", said(found.idempotent, "doing it twice is doing it once")),
         ("from", format!("{} at {}", found.package, found.location)),
     ] {
-        text += &format!("  {key:<13} {value}\n");
+        if !value.is_empty() {
+            text += &format!("  {key:<13} {value}\n");
+        }
     }
     for (what, schema) in [("arguments", &found.arguments), ("result", &found.result)] {
         let pretty = serde_json::to_string_pretty(schema).unwrap_or_default();
@@ -119,6 +125,22 @@ pub fn approval(detail: &ApprovalDetail) -> String {
     }
 }
 
+/// `journal show`: what a subject wrote, below a line that says so.
+pub fn journal(part: &JournalPart) -> String {
+    let (subject, shown) = (&part.subject, part.entries.len());
+    let total = counted(part.total, "entry", "entries");
+    let mut text = match u64::try_from(shown) {
+        Ok(0) => return format!("the journal of `{subject}` is empty\n"),
+        Ok(shown) if shown < part.total => format!("the newest {shown} of {total} by `{subject}`, untrusted text:\n"),
+        _ => format!("{total} by `{subject}`, untrusted text:\n"),
+    };
+    for entry in &part.entries {
+        text += &format!("{}  {}\n", entry.seq, entry.at);
+        text.extend(entry.text.lines().map(|line| format!("    {}\n", visible(line))));
+    }
+    text
+}
+
 /// `optin show`.
 pub fn switches(switches: &[Switch]) -> String {
     if switches.is_empty() {
@@ -147,7 +169,13 @@ pub fn records(records: &[Value]) -> String {
                 (name, version) => format!("{name}@{version}"),
             };
             let what = ["verdict", "outcome", "step", "setting", "kind", "rule"].map(word).concat();
-            let detail = ["stage", "code", "effect"].map(word).into_iter().filter(|part| !part.is_empty());
+            let on = match record.get("on") {
+                Some(Value::Bool(on)) => if *on { "on" } else { "off" }.to_owned(),
+                _ => word("on"),
+            };
+            let of = if word("event") == "configuration" { word("subject") } else { String::new() };
+            let detail = ["family", "stage", "code", "effect", "approval", "count"].map(word);
+            let detail = detail.into_iter().chain([on, of]).filter(|part| !part.is_empty());
             [word("seq"), word("at"), word("event"), capability, what, detail.collect::<Vec<_>>().join(" ")]
         })
         .collect();
@@ -170,7 +198,8 @@ pub fn stats(stats: &Value) -> String {
             text + &format!("  {of:<24} {count}\n")
         })
     };
-    let mut text = format!("{} records\n", stats.get("records").unwrap_or(&Value::Null));
+    let records = stats.get("records").and_then(Value::as_u64).unwrap_or_default();
+    let mut text = counted(records, "record", "records") + "\n";
     for (key, title) in [
         ("outcomes", "outcomes"),
         ("rejected", "rejected at"),
@@ -217,12 +246,46 @@ pub fn plain(document: &Value) -> String {
 mod tests {
     use serde_json::json;
 
+    use crate::protocol::{Probe, ProbeState};
+
     #[test]
     fn a_refusal_says_stage_reason_and_what_to_do() {
         let refused = json!({"outcome": "rejected", "effect": "not_started", "stage": "policy", "code": "opt_in_off",
             "message": "off", "help": "turn it on"});
         let text = anstream::adapter::strip_str(&super::outcome(&refused)).to_string();
         assert_eq!(text, "rejected at policy (opt_in_off): off\nhelp: turn it on\neffect: not_started\n");
+    }
+
+    #[test]
+    fn a_record_says_what_it_is_about() {
+        let id = "0123456789abcdef0123456789abcdef";
+        let text = super::records(&[
+            json!({"seq": 1, "event": "configuration", "setting": "opt_in", "family": "lamp", "on": false}),
+            json!({"seq": 2, "event": "approval", "step": "denied", "approval": id}),
+            json!({"seq": 3, "event": "recovery", "kind": "unfinished_intents", "count": 2}),
+            json!({"seq": 4, "event": "expiry", "approval": id}),
+            json!({"event": "unreadable", "count": 17}),
+        ]);
+        let lines: Vec<_> = text.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
+        assert_eq!(lines[0], ["1", "configuration", "-", "opt_in", "lamp", "off"]);
+        assert_eq!(lines[1], ["2", "approval", "-", "denied", id]);
+        assert_eq!(lines[2], ["3", "recovery", "-", "unfinished_intents", "2"]);
+        assert_eq!(lines[3], ["4", "expiry", "-", id]);
+        assert_eq!(lines[4], ["unreadable", "-", "17"]);
+    }
+
+    #[test]
+    fn a_finding_of_several_lines_stays_in_its_column() {
+        let probe = |name: &str, found: &str| Probe {
+            name: name.into(),
+            state: ProbeState::Weak,
+            found: found.into(),
+            help: Some("do\nthis".into()),
+        };
+        let text = super::probes(&[probe("one", "first\nsecond"), probe("another", "only")]);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let columns: Vec<_> = text.lines().map(|line| line.chars().skip(17).collect::<String>()).collect();
+        assert_eq!(columns, ["first", "second", "help: do", "this", "only", "help: do", "this"]);
     }
 
     #[test]

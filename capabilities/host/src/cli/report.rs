@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::terminal::visible;
 use crate::protocol::{Fault, Probe, ProbeState};
 
 /// Writes a report into `directory` and gives its path.
@@ -42,7 +43,27 @@ fn text(date: &str, probes: &[Probe]) -> String {
             ProbeState::Weak => "weak",
             ProbeState::Failed => "failed",
         };
-        text += &format!("| {} | {state} | {} |\n", probe.name, probe.found.replace('|', "\\|").replace('\n', " "));
+        text += &format!("| {} | {state} | {} |\n", cell(&probe.name), cell(&probe.found));
     }
     text
+}
+
+/// A text of any number of lines in one cell of a table.
+fn cell(text: &str) -> String {
+    text.lines().map(|line| visible(line).replace('\\', "\\\\").replace('|', "\\|")).collect::<Vec<_>>().join("<br>")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::{Probe, ProbeState};
+
+    #[test]
+    fn a_finding_of_several_lines_stays_in_its_row() {
+        let found = "one | two\r\nthree\u{2028}\u{85}four\\|\nfive\n";
+        let probe = Probe { name: "a|b".into(), state: ProbeState::Weak, found: found.into(), help: None };
+        let text = super::text("2026-01-02", &[probe]);
+        let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(rows.len(), 3, "{text}");
+        assert_eq!(rows[2], r"| a\|b | weak | one \| two<br>three\\u{2028}\\u{85}four\\\|<br>five |");
+    }
 }

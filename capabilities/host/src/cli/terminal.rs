@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use capability_core::approval::PendingApproval;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use crate::protocol::Redacted;
+use crate::protocol::{Redacted, turn_in_words};
 
 /// Whether somebody can be shown something and answer it.
 pub fn is_there() -> bool {
@@ -105,11 +105,11 @@ pub fn card(pending: &PendingApproval) -> String {
     lines.push(format!("  {:<9} {}, risk {}", "class", pending.class, pending.risk.as_str()));
     let identity = &pending.identity;
     lines.push(format!(
-        "  {:<9} {} ({}), turn {}",
+        "  {:<9} {} ({}), {}",
         "asked by",
         identity.subject,
         identity.origin.as_str(),
-        identity.turn.0
+        turn_in_words(identity.turn)
     ));
     for code in &pending.because {
         lines.push(format!("  {:<9} {}", "because", code.message()));

@@ -57,7 +57,7 @@ impl core::fmt::Display for OperatorError {
             ),
             Self::AlreadySetUp => f.write_str(
                 "an operator password has been set: it is changed with the old one, not set again\n\
-                 help: change it with `capability operator change`",
+                 help: change it with `capability operator setup`, which asks for the present one first",
             ),
             Self::TooShort => {
                 write!(

@@ -4,7 +4,7 @@ use capability_core::approval::{ApprovalId, ApprovalSummary, Operator};
 use capability_core::store::Answer;
 use serde_json::{Value, json};
 
-use super::Service;
+use super::{DOCTOR, Service};
 use crate::protocol::{ApprovalDetail, Fault};
 
 /// The longest note that a denial takes, in bytes.
@@ -53,5 +53,3 @@ impl Service {
         Ok(json!({ "approval": id, "status": answered, "receipt": receipt }))
     }
 }
-
-const DOCTOR: &str = "look at the host with `capability doctor`";

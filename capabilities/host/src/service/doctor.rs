@@ -8,6 +8,7 @@ use capability_core::store::OptIns;
 use super::Service;
 use crate::audit_log;
 use crate::protocol::{Fault, Probe, ProbeState};
+use crate::words::counted;
 
 impl Service {
     pub(super) async fn doctor(&self) -> Vec<Probe> {
@@ -37,7 +38,8 @@ impl Service {
         if count == 0 {
             return weak("registry", "no capability is linked", "write one with `#[capability]`, or enable `builtins`");
         }
-        ok("registry", format!("{count} capabilities, from listed packages only"))
+        let capabilities = counted(count, "capability", "capabilities");
+        ok("registry", format!("{capabilities}, from listed packages only"))
     }
 
     fn contracts(&self) -> Probe {
@@ -53,10 +55,10 @@ impl Service {
             };
             match Registry::contract_list(entry.package()).map(capability_core::contract::PackageLock::parse) {
                 None => unlisted += 1,
-                Some(Err(error)) => return failed("contracts", error.to_string(), "run `capability contract update`"),
+                Some(Err(error)) => return told("contracts", &error),
                 Some(Ok(lock)) => {
                     if let Some(drift) = lock.schema_drift(&Contract::of(entry, schemas)).first() {
-                        return failed("contracts", drift.to_string(), "run `capability contract check`");
+                        return told("contracts", drift);
                     }
                 }
             }
@@ -64,8 +66,11 @@ impl Service {
         if unlisted > 0 {
             return weak(
                 "contracts",
-                format!("{unlisted} capabilities have no checked-in contract"),
-                "run `capability contract update` and `contracts!` the list",
+                match unlisted {
+                    1 => "1 capability has no checked-in contract".to_owned(),
+                    _ => format!("{unlisted} capabilities have no checked-in contract"),
+                },
+                "see what is missing with `capability contract check`",
             );
         }
         ok("contracts", "every schema is as checked in".into())
@@ -118,7 +123,7 @@ impl Service {
             return failed(
                 "external families",
                 format!("the switch of `{}` cannot be read, so it counts as off", switch.family),
-                format!("run `capability optin set {} off`", switch.family),
+                format!("set it again with `capability optin set {} on|off`", switch.family),
             );
         }
         let on = switches.iter().filter(|switch| switch.state == "on").count();

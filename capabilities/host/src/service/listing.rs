@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU32;
 
-use capability_core::contract::Network;
+use capability_core::contract::{DefaultEffect, Network};
 use capability_core::executor::{Deadline, Isolation};
 use capability_core::policy::OptIn;
 use capability_core::registry::Registered;
@@ -37,6 +37,8 @@ impl Service {
             description: entry.description().to_owned(),
             risk: entry.risk().as_str().to_owned(),
             default: entry.default_effect().as_str().to_owned(),
+            resident: entry.is_resident(),
+            idempotent: entry.is_idempotent(),
             timeout_ms: u64::try_from(entry.bounds().timeout().as_millis()).unwrap_or(u64::MAX),
             max_result: entry.bounds().max_result(),
             per_turn: entry.bounds().per_turn(),
@@ -55,11 +57,13 @@ impl Service {
         let executor = self.host.executor();
         let off =
             entry.class().network == Network::External && self.host.opt_ins().state(entry.name().family()) != OptIn::On;
-        let status = match (entry.is_locked(), executor.is_bound(entry), off) {
-            (true, _, _) => "locked",
-            (false, false, _) => "unbound",
-            (false, true, true) => "off",
-            (false, true, false) => "ready",
+        let denied = entry.default_effect() == DefaultEffect::Deny;
+        let status = match (entry.is_locked(), denied, executor.is_bound(entry), off) {
+            (true, ..) => "locked",
+            (_, true, ..) => "denied",
+            (_, _, false, _) => "unbound",
+            (_, _, _, true) => "off",
+            (false, false, true, false) => "ready",
         };
         let guarantees = executor.guarantees(entry);
         let isolation = match guarantees.isolation {

@@ -35,15 +35,16 @@ fn stats_count_what_happened() {
     let mut records = vec![expiry(1), intent(1)];
     records.extend((1..=100).map(|number| outcome(number, OutcomeKind::Executed, None, u64::from(number))));
     records.push(outcome(101, OutcomeKind::Rejected, Some(Code::UnknownCapability), 1000));
-    records.push(outcome(102, OutcomeKind::Rejected, Some(Code::Locked), 1000));
+    records.push(outcome(102, OutcomeKind::Rejected, Some(Code::ModeRefused), 1000));
     written(&audit, records);
     let stats = stats(&audit).unwrap();
     assert_eq!((stats.records, stats.events["outcome"], stats.events["expiry"]), (104, 102, 1));
     assert_eq!((stats.outcomes["executed"], stats.outcomes["rejected"]), (100, 2));
-    assert_eq!((stats.rejected["resolve"], stats.rejected["policy"]), (1, 1));
-    assert_eq!((stats.codes["unknown_capability"], stats.codes["locked"]), (1, 1));
+    assert_eq!((stats.rejected["resolve"], stats.rejected["entry"]), (1, 1));
+    assert_eq!((stats.codes["unknown_capability"], stats.codes["mode_refused"]), (1, 1));
     assert_eq!(stats.durations, Durations { p50_us: Some(51), p95_us: Some(97) });
-    assert_eq!(stats.capabilities["unknown"].outcomes["executed"], 100);
+    assert_eq!(stats.capabilities["unknown"].outcomes["rejected"], 1);
+    assert_eq!(stats.capabilities["not resolved"].outcomes["rejected"], 1);
 }
 
 /// A log that is being written is never called torn or tampered.

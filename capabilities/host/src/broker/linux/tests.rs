@@ -22,7 +22,7 @@ fn a_whole_machine() {
     let root = top.path();
     put(root, "proc/sys/kernel/osrelease", "6.18.5-secret-vendor-build\n");
     put(root, "proc/uptime", "12345.67 99999.00\n");
-    put(root, "proc/loadavg", "0.50 1.25 2.00 1/234 5678\n");
+    put(root, "proc/loadavg", "11.06 1.25 0.07 1/234 5678\n");
     put(
         root,
         "proc/meminfo",
@@ -55,7 +55,7 @@ fn a_whole_machine() {
     let expected = DeviceReadings {
         version: Some("linux 6.18".into()),
         uptime_s: Some(12345),
-        load: Some(LoadReading { one: 0.5, five: 1.25, fifteen: 2.0 }),
+        load: Some(LoadReading { one: 11.06, five: 1.25, fifteen: 0.07 }),
         memory: Some(MemoryReading { total: 1_024_000, available: 614_400 }),
         temperature_c: Some(55.25),
         interfaces: vec![interface("eth0", "up"), interface("wlan0", "down")],

@@ -81,6 +81,19 @@ impl SqliteJournal {
         })
     }
 
+    /// How many entries a subject's journal has.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn count(&self, subject: &Subject) -> BoxFuture<'static, Result<u64, StoreFault>> {
+        let subject = subject.clone();
+        self.0.0.transact(move |transaction| {
+            let sql = "SELECT count(*) FROM journal WHERE subject = ?1";
+            let count: i64 = transaction.query_row(sql, [subject.as_str()], |row| row.get(0))?;
+            Ok((u64::try_from(count).unwrap_or_default(), Erased::Nothing))
+        })
+    }
+
     /// Erases a subject's whole journal, and says how many entries it had.
     ///
     /// # Errors
