@@ -122,8 +122,12 @@ async fn answer(stream: UnixStream, service: &Service) {
         )),
     };
     if let Ok(bytes) = serde_json::to_vec(&reply) {
-        let _ = writer.write_all(&bytes).await;
-        let _ = writer.shutdown().await;
+        // A client that does not read its reply keeps nobody else out, and no host from ending.
+        let told = async {
+            let _ = writer.write_all(&bytes).await;
+            let _ = writer.shutdown().await;
+        };
+        let _ = timeout(REQUEST_TIMEOUT, told).await;
     }
 }
 
