@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
 use crate::diagnostics::{Problem, Sink, any_of, nearest};
 use crate::keys::{self, KEYS, Key, Shape};
-use crate::refusal;
+use crate::{paths, refusal};
 
 /// One part of a comma-separated list: everything before `=` or the parentheses is the key, the rest is kept as it is.
 pub struct Item {
@@ -12,6 +12,18 @@ pub struct Item {
     /// The key's text without spaces.
     pub word: String,
     pub rest: TokenStream,
+    /// What stands before it in place of a comma.
+    before: Before,
+}
+
+/// What separates an item from the one before it.
+enum Before {
+    /// A comma, or nothing in front of the first one.
+    Comma,
+    /// Another mark.
+    Mark(TokenTree),
+    /// Nothing.
+    Nothing,
 }
 
 impl Item {
@@ -21,13 +33,45 @@ impl Item {
 
     /// The tokens behind `=`.
     fn assigned(&self) -> Option<TokenStream> {
-        let mut rest = self.rest.clone().into_iter();
-        match rest.next() {
-            Some(TokenTree::Punct(punct)) if punct.as_char() == '=' => {
-                Some(rest.collect()).filter(|v: &TokenStream| !v.is_empty())
-            }
+        match self.separated() {
+            (mark, value) if mark == "=" => Some(value).filter(|value| !value.is_empty()),
             _ => None,
         }
+    }
+
+    /// What stands between key and value, and the value. In parentheses, as in `version(1)`, they are the mark.
+    fn separated(&self) -> (String, TokenStream) {
+        let mut mark = String::new();
+        let mut rest = self.rest.clone().into_iter().peekable();
+        while let Some(TokenTree::Punct(punct)) = rest.peek() {
+            let belongs = match mark.as_str() {
+                "" => ['=', ':'].contains(&punct.as_char()),
+                "=" => ['=', '>'].contains(&punct.as_char()),
+                ":" => punct.as_char() == '=',
+                _ => false,
+            };
+            if !belongs {
+                break;
+            }
+            mark.push(punct.as_char());
+            let alone = punct.spacing() == Spacing::Alone;
+            rest.next();
+            if alone {
+                break;
+            }
+        }
+        let value: TokenStream = rest.collect();
+        match self.list() {
+            Some(group) if mark.is_empty() => ("(..)".to_owned(), group.stream()),
+            _ => (mark, value),
+        }
+    }
+
+    /// Whether it is a text and nothing else.
+    fn is_text(&self) -> bool {
+        let mut trees = self.key.clone().into_iter();
+        let text = matches!((trees.next(), trees.next()), (Some(TokenTree::Literal(text)), None) if text.to_string().starts_with('"'));
+        text && !self.has_value()
     }
 
     /// The list behind the key, when there is nothing else.
@@ -40,26 +84,45 @@ impl Item {
     }
 }
 
-/// Splits at commas; a part without any token is nothing.
+/// Splits at commas, and where a comma was meant; a part without any token is nothing.
 pub fn items(tokens: TokenStream) -> Vec<Item> {
     let mut items = Vec::new();
     let mut part: Vec<TokenTree> = Vec::new();
-    let mut close = |part: &mut Vec<TokenTree>| {
-        if !part.is_empty() {
-            items.push(item(core::mem::take(part)));
+    let mut before = Before::Comma;
+    let mut close = |part: &mut Vec<TokenTree>, before: &mut Before, next: Before| {
+        if part.is_empty() {
+            // Nothing stands between two separators: the later one says no more than the first.
+            return;
         }
+        items.push(item(core::mem::take(part), core::mem::replace(before, next)));
     };
-    for tree in tokens {
+    let mut trees = tokens.into_iter().peekable();
+    while let Some(tree) = trees.next() {
         match &tree {
-            TokenTree::Punct(punct) if punct.as_char() == ',' => close(&mut part),
+            TokenTree::Punct(punct) if punct.as_char() == ',' => close(&mut part, &mut before, Before::Comma),
+            TokenTree::Punct(punct) if punct.as_char() == ';' => {
+                let next = if trees.peek().is_some() { Before::Mark(tree) } else { Before::Comma };
+                close(&mut part, &mut before, next);
+            }
+            TokenTree::Ident(_) if begins_an_item(&part, trees.peek()) => {
+                close(&mut part, &mut before, Before::Nothing);
+                part.push(tree);
+            }
             TokenTree::Punct(_) | TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Literal(_) => part.push(tree),
         }
     }
-    close(&mut part);
+    close(&mut part, &mut before, Before::Comma);
     items
 }
 
-fn item(part: Vec<TokenTree>) -> Item {
+/// Whether a word can only be the next key: a whole value stands before it, and `=` behind it.
+fn begins_an_item(part: &[TokenTree], next: Option<&TokenTree>) -> bool {
+    let assigned = part.iter().any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == '='));
+    let complete = part.last().is_some_and(|last| !matches!(last, TokenTree::Punct(_)));
+    assigned && complete && matches!(next, Some(TokenTree::Punct(punct)) if punct.as_char() == '=')
+}
+
+fn item(part: Vec<TokenTree>, before: Before) -> Item {
     // The first token belongs to the key whatever it is, so that there is always something to underline.
     let mut in_path = false;
     let mut length = 0;
@@ -81,8 +144,8 @@ fn item(part: Vec<TokenTree>) -> Item {
     }
     let mut part = part.into_iter();
     let key: TokenStream = part.by_ref().take(length).collect();
-    let word = crate::paths::text(&key);
-    Item { key, word: word.trim_matches('"').trim_start_matches("r#").to_owned(), rest: part.collect() }
+    let word = paths::text(&key);
+    Item { key, word: word.trim_matches('"').trim_start_matches("r#").to_owned(), rest: part.collect(), before }
 }
 
 /// One key with its value, in the shape that the table demands.
@@ -116,7 +179,7 @@ impl Written {
     pub fn mentions(&self, word: &str) -> bool {
         items(self.list.clone())
             .iter()
-            .any(|item| item.word == word || nearest(&item.word, &keys::words(KEYS)) == Some(word))
+            .any(|item| item.word == word || meant(&item.word, KEYS) == Some(word) || word == "name" && item.is_text())
     }
 }
 
@@ -133,6 +196,7 @@ pub fn read_into(entries: &mut Vec<Entry>, list: TokenStream, table: &'static [K
         if sink.len() > mistakes {
             continue;
         }
+        report_separator(&item, sink);
         let Some(known) = table.iter().find(|key| key.word == item.word) else {
             sink.report(&item.key, unknown(&item, table, holder));
             continue;
@@ -153,14 +217,40 @@ pub fn read_into(entries: &mut Vec<Entry>, list: TokenStream, table: &'static [K
         };
         match value {
             Some(value) => entries.push(Entry { word: known.word, key: item.key, value }),
-            None => sink.report(&item.key, misshapen(known)),
+            None => sink.report(&item.key, misshapen(known, &item)),
         }
     }
 }
 
-fn misshapen(known: &Key) -> Problem {
+/// One error for each place where a comma was meant; what stands behind it is read all the same.
+fn report_separator(item: &Item, sink: &mut Sink) {
+    let rule = "a comma stands between two keys";
+    let help = format!("write `, {}{}`", item.word, spaced(&item.rest));
+    match &item.before {
+        Before::Comma => {}
+        Before::Mark(mark) => {
+            sink.report(mark, Problem::new(format_args!("`{mark}` is before `{}`", item.word), rule, help))
+        }
+        Before::Nothing => {
+            sink.report(&item.key, Problem::new(format_args!("`{}` has no comma before it", item.word), rule, help));
+        }
+    }
+}
+
+fn misshapen(known: &Key, item: &Item) -> Problem {
     let (word, example) = (known.word, known.example);
+    let (mark, value) = item.separated();
     match known.form {
+        // The value is the author's decision, and not for an example to change.
+        Shape::Value if mark != "=" && !mark.is_empty() && !value.is_empty() => {
+            let value = paths::text(&value);
+            let help = if value.contains('=') { example.to_owned() } else { format!("{word} = {value}") };
+            Problem::new(
+                format_args!("`{word}` has `{mark}` before its value"),
+                format_args!("it is written as `{word} = ..`"),
+                format_args!("write `{help}`"),
+            )
+        }
         Shape::Value => Problem::new(
             format_args!("`{word}` has no value"),
             format_args!("it is written as `{word} = ..`"),
@@ -187,8 +277,12 @@ fn unknown(item: &Item, table: &[Key], holder: &str) -> Problem {
     {
         return Problem::new(wrong, rule, help);
     }
+    if holder == "#[capability]" && item.is_text() {
+        let help = format!("write `name = {}`", item.key);
+        return Problem::new(wrong, "the name is the value of a key", help);
+    }
     let words = keys::words(table);
-    if let Some(meant) = nearest(word, &words).and_then(|meant| table.iter().find(|key| key.word == meant)) {
+    if let Some(meant) = meant(word, table).and_then(|meant| table.iter().find(|key| key.word == meant)) {
         let rule = format!("there is a key `{}`", meant.word);
         // What was written behind a misspelt key is the author's decision, and not for an example to change.
         let help =
@@ -198,8 +292,15 @@ fn unknown(item: &Item, table: &[Key], holder: &str) -> Problem {
     Problem::new(wrong, format_args!("its keys are {}", any_of(&words)), format_args!("remove `{word}`"))
 }
 
+/// The key that a word was probably meant to be: a slip, or what others call it.
+fn meant(word: &str, table: &[Key]) -> Option<&'static str> {
+    let words = keys::words(table);
+    let synonym = || keys::SYNONYMS.iter().find(|(from, _)| *from == word).map(|(_, to)| *to);
+    nearest(word, &words).or_else(|| synonym().filter(|to| words.contains(to)))
+}
+
 /// What stands behind a key, as it is usually written.
 fn spaced(rest: &TokenStream) -> String {
-    let text = crate::paths::text(rest);
+    let text = paths::text(rest);
     text.strip_prefix('=').map_or_else(|| text.clone(), |value| format!(" = {value}"))
 }

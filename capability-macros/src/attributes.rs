@@ -50,13 +50,28 @@ pub fn is_for_the_macro(attribute: &Attribute) -> bool {
     path.segments.iter().any(|segment| refusal::is_confirmation(&segment.ident.to_string()))
         || path.segments.last().is_some_and(|segment| segment.ident == "capability")
         || conditional_confirmation(attribute).is_some()
+        || is_entry_point(attribute)
         || crate::description::is_unreadable(attribute)
+}
+
+/// Whether it makes a function something that a runner calls by itself: `#[test]`, `#[tokio::main]` and the like.
+pub fn is_entry_point(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| ["test", "bench", "main"].iter().any(|word| last.ident == word))
 }
 
 /// A confirmation inside `#[cfg_attr(..)]`.
 pub fn conditional_confirmation(attribute: &Attribute) -> Option<Item> {
+    conditional(attribute, refusal::is_confirmation)
+}
+
+/// An `#[args]` inside `#[cfg_attr(..)]`.
+pub fn conditional_args(attribute: &Attribute) -> Option<Item> {
+    conditional(attribute, |word| word == "args")
+}
+
+fn conditional(attribute: &Attribute, is_meant: impl Fn(&str) -> bool) -> Option<Item> {
     let list = attribute.meta.require_list().ok().filter(|list| list.path.is_ident("cfg_attr"))?;
-    args::items(list.tokens.clone()).into_iter().skip(1).find(|item| refusal::is_confirmation(&item.word))
+    args::items(list.tokens.clone()).into_iter().skip(1).find(|item| is_meant(&item.word))
 }
 
 /// The conditions under which the function exists, for the code beside it.

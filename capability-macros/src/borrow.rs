@@ -34,6 +34,26 @@ impl Borrow {
             Some(Self::Reference(_) | Self::Lifetime(_)) | None => None,
         }
     }
+
+    /// `Self`, which has no meaning outside of an `impl`. A receiver says so by itself.
+    pub fn own_type_within(signature: &syn::Signature) -> Option<syn::Ident> {
+        let mut finder = OwnType(None);
+        if signature.receiver().is_none() {
+            finder.visit_signature(signature);
+        }
+        finder.0
+    }
+}
+
+struct OwnType(Option<syn::Ident>);
+
+impl<'ast> Visit<'ast> for OwnType {
+    fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
+        if segment.ident == "Self" {
+            self.0.get_or_insert_with(|| segment.ident.clone());
+        }
+        syn::visit::visit_path_segment(self, segment);
+    }
 }
 
 struct Finder(Option<Borrow>);

@@ -96,6 +96,17 @@ pub fn of_field(attributes: &[Attribute]) -> TokenStream {
     if text.is_empty() { macros } else { quote!(#[doc = #text] #macros) }
 }
 
+/// The first paragraph of what literal documentation says.
+pub fn summary(attributes: &[Attribute]) -> String {
+    let text = attributes.iter().filter_map(|attribute| match doc(attribute) {
+        Doc::Text(text) => Some(text),
+        Doc::Macro(_) | Doc::Other | Doc::Unreadable(_) => None,
+    });
+    let lines: Vec<String> = text.flat_map(|text| text.split('\n').map(str::to_owned).collect::<Vec<_>>()).collect();
+    let joined = joined(&lines);
+    joined.split("\n\n").next().unwrap_or_default().replace('\n', " ")
+}
+
 /// Joins soft line breaks as rustdoc shows them; paragraphs, lists, tables, headings and code keep their lines.
 pub fn joined(lines: &[String]) -> String {
     let margin = lines.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min().unwrap_or(0);

@@ -2,14 +2,15 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{FnArg, Pat};
+use syn::{FnArg, Pat, parse_quote};
 
 use crate::diagnostics::Sink;
+use crate::parameters;
 use crate::signature::Function;
 
 /// A function with mistakes.
 pub fn of_function(function: &Function, sink: Sink) -> TokenStream {
-    // Without a body, or with an open list of arguments, the compiler would report the function a second time.
+    // Without a body, or with an open list of arguments or one without a size, the compiler would report the function a second time.
     let names = function.signature.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => match &*typed.pat {
             Pat::Ident(pat) => Some(&pat.ident),
@@ -20,7 +21,8 @@ pub fn of_function(function: &Function, sink: Sink) -> TokenStream {
     // The parameters are named, so that nobody is told that they are unused, too.
     let stub = quote!({ #(let _ = &#names;)* loop {} });
     let body = function.body.as_ref().unwrap_or(&stub);
-    let emitted = if function.signature.variadic.is_some() {
+    let has_no_size = |input: &FnArg| matches!(input, FnArg::Typed(typed) if parameters::is_unsized(&typed.ty));
+    let emitted = if function.signature.variadic.is_some() || function.signature.inputs.iter().any(has_no_size) {
         let mut closed = Function {
             attributes: function.attributes.clone(),
             visibility: function.visibility.clone(),
@@ -28,6 +30,15 @@ pub fn of_function(function: &Function, sink: Sink) -> TokenStream {
             body: None,
         };
         closed.signature.variadic = None;
+        for input in &mut closed.signature.inputs {
+            match input {
+                FnArg::Typed(typed) if parameters::is_unsized(&typed.ty) => {
+                    let ty = &typed.ty;
+                    *typed.ty = parse_quote!(::std::boxed::Box<#ty>);
+                }
+                FnArg::Typed(_) | FnArg::Receiver(_) => {}
+            }
+        }
         closed.emitted(&stub, &TokenStream::new())
     } else {
         function.emitted(body, &TokenStream::new())

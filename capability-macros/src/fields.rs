@@ -13,7 +13,25 @@ pub fn of_argument(attributes: &[Attribute], sink: &mut Sink) -> (bool, bool, To
     let (mut whole, mut concrete, mut fields) = (false, false, TokenStream::new());
     for attribute in attributes {
         match attributes::role(attribute) {
-            Role::Whole => whole = true,
+            Role::Whole => {
+                whole = true;
+                if attribute.meta.require_path_only().is_err() {
+                    let wrong = "`#[args]` has a value";
+                    sink.report(
+                        attribute.path(),
+                        Problem::new(
+                            wrong,
+                            "its presence alone says it",
+                            "write `#[args]` for yes, and nothing for no",
+                        ),
+                    );
+                }
+            }
+            Role::Field if attributes::conditional_args(attribute).is_some() => {
+                let rule = "a contract is the same under every one";
+                let at = attributes::conditional_args(attribute).map(|hidden| hidden.key);
+                sink.report(at, Problem::new("`#[args]` is under a condition", rule, "write `#[args]`"));
+            }
             Role::Field if attributes::conditional_confirmation(attribute).is_some() => {
                 if let Some(hidden) = attributes::conditional_confirmation(attribute) {
                     refusal::report(&hidden.key, &hidden.word, sink);

@@ -25,6 +25,11 @@ pub fn check(signature: &Signature, sink: &mut Sink) {
         let help = "write a list instead, as in `values: Vec<u32>`";
         sink.report(variadic, Problem::new("`#[capability]` takes a variable number of arguments", rule, help));
     }
+    if let Some(own) = Borrow::own_type_within(signature) {
+        let rule = "a capability is a function outside of any `impl` or `trait`, without `Self`";
+        let help = "move the function out, and write the type's name, as in `fn open(name: String) -> Door`";
+        sink.report(own, Problem::new("`#[capability]` is on a method", rule, help));
+    }
     let generics = &signature.generics;
     if !generics.params.is_empty() {
         let only_lifetimes = generics.type_params().next().is_none() && generics.const_params().next().is_none();

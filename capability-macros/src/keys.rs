@@ -74,6 +74,26 @@ pub const MISPLACED: &[(&str, &str, &str)] = &[
     ("grants", "what a function borrows is what it may reach", "take a borrowed parameter, as in `http: &Http`"),
 ];
 
+/// What other systems call the same thing: their word, the key.
+pub const SYNONYMS: &[(&str, &str)] = &[
+    ("id", "name"),
+    ("tool", "name"),
+    ("effect", "side_effect"),
+    ("effects", "side_effect"),
+    ("access", "side_effect"),
+    ("net", "network"),
+    ("reach", "network"),
+    ("ver", "version"),
+    ("label", "title"),
+    ("limits", "bounds"),
+    ("validate", "check"),
+    ("dry_run", "preview"),
+    ("severity", "risk"),
+    ("deadline", "timeout"),
+    ("max_size", "max_result"),
+    ("rate", "per_turn"),
+];
+
 /// The words of a table, for suggestions.
 pub fn words(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().map(|key| key.word).collect()

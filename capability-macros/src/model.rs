@@ -76,6 +76,8 @@ pub struct Argument<'a> {
     /// Its name in the argument object.
     pub property: String,
     pub ty: &'a Type,
+    /// The first paragraph of its documentation, where that is text.
+    pub summary: String,
     /// For the generated field.
     pub attributes: TokenStream,
     pub conditions: Vec<&'a Attribute>,

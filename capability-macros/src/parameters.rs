@@ -117,7 +117,7 @@ fn handle<'a>(
 /// What to write instead of a borrow that can only be meant as an argument.
 fn owned_form(ty: &Type) -> Option<String> {
     match ty {
-        Type::Path(path) if path.qself.is_none() && path.path.is_ident("str") => Some("String".to_owned()),
+        Type::Path(path) if path.qself.is_none() => owned_std(&path.path),
         Type::Slice(slice) => {
             let element = unwrapped(&slice.elem);
             let element = match element {
@@ -137,6 +137,67 @@ fn owned_form(ty: &Type) -> Option<String> {
     }
 }
 
+/// Whether a type is known to have no size, so that the compiler would say so once for each use.
+pub fn is_unsized(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.qself.is_none() && ["str", "Path"].iter().any(|word| path.path.is_ident(word)),
+        Type::Slice(_) | Type::TraitObject(_) => true,
+        _ => false,
+    }
+}
+
+/// What the standard library's types become. None of them is a handle under any import.
+fn owned_std(path: &syn::Path) -> Option<String> {
+    const PLAIN: &[&str] = &[
+        "String", "PathBuf", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64",
+        "i128", "isize", "f32", "f64",
+    ];
+    const OF_OTHERS: &[&str] = &["Vec", "Option", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "VecDeque"];
+    let last = path.segments.last()?;
+    match last.ident.to_string().as_str() {
+        "str" => Some("String".to_owned()),
+        "Path" if last.arguments.is_none() => Some("PathBuf".to_owned()),
+        word if PLAIN.contains(&word) && last.arguments.is_none()
+            || OF_OTHERS.contains(&word) && !last.arguments.is_none() =>
+        {
+            let ty = path.to_token_stream();
+            let inner = syn::parse2(ty.clone()).ok().and_then(|ty| without_borrow(&ty));
+            Some(inner.unwrap_or_else(|| paths::text(&ty)))
+        }
+        _ => None,
+    }
+}
+
+/// The type as text with its first borrow owned.
+fn without_borrow(ty: &Type) -> Option<String> {
+    let Borrow::Reference(at) = Borrow::within(ty)? else { return None };
+    let reference: TypeReference = syn::parse2(at.clone()).ok()?;
+    let owned =
+        owned_form(unwrapped(&reference.elem)).unwrap_or_else(|| paths::text(&reference.elem.to_token_stream()));
+    Some(paths::text(&ty.to_token_stream()).replacen(&paths::text(&at), &owned, 1))
+}
+
+/// A handle that is borrowed inside another type.
+fn lent_within(at: &TokenStream) -> Option<String> {
+    const HANDLES: &[&str] = &["Context", "Clock", "Device", "Journal", "Http", "Endpoint", "Workspace", "Secret"];
+    let reference: TypeReference = syn::parse2(at.clone()).ok()?;
+    let Type::Path(path) = unwrapped(&reference.elem) else { return None };
+    let last = path.path.segments.last()?;
+    HANDLES.iter().any(|handle| last.ident == handle).then(|| paths::text(at))
+}
+
+/// What to write in place of an argument that borrows.
+fn owned_argument(typed: &PatType, ty: &Type, at: &TokenStream) -> String {
+    let name = paths::text(&typed.pat.to_token_stream());
+    let is_cow = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Cow"));
+    match (lent_within(at), without_borrow(ty)) {
+        (Some(handle), _) => format!("write `{name}: {handle}`; a handle is always there"),
+        (None, Some(owned)) => format!("write `{name}: {owned}`"),
+        (None, None) if is_cow => format!("write `{name}: String`"),
+        (None, None) => "write an owned type, as in `Option<String>` or `Vec<String>`".to_owned(),
+    }
+}
+
 fn argument<'a>(typed: &'a PatType, ty: &'a Type, has_generics: bool, sink: &mut Sink) -> Option<Argument<'a>> {
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => Some(&pat.ident),
@@ -153,25 +214,39 @@ fn argument<'a>(typed: &'a PatType, ty: &'a Type, has_generics: bool, sink: &mut
         }
     };
     match Borrow::within(ty) {
+        _ if is_unsized(ty) => {
+            let name = paths::text(&typed.pat.to_token_stream());
+            let owned = owned_form(ty).unwrap_or_else(|| "String".to_owned());
+            let written = paths::text(&ty.to_token_stream());
+            sink.report(
+                ty,
+                Problem::new(
+                    format_args!("`{written}` is an argument of a `#[capability]` without a size"),
+                    "arguments are owned, and what has no size cannot be",
+                    format_args!("write `{name}: {owned}`"),
+                ),
+            );
+        }
         Some(Borrow::Opaque(opaque)) => report_opaque(&opaque, sink),
         Some(Borrow::Reference(at) | Borrow::Lifetime(at)) if !has_generics => sink.report(
-            at,
+            &at,
             Problem::new(
                 "an argument of a `#[capability]` borrows",
                 "arguments are owned, for nobody else keeps what they would borrow",
-                "write an owned type, as in `Option<String>` or `Vec<String>`",
+                owned_argument(typed, ty, &at),
             ),
         ),
         Some(Borrow::Reference(_) | Borrow::Lifetime(_)) | None => {}
     }
     let (whole, concrete, attributes) = fields::of_argument(&typed.attrs, sink);
     let docs = description::of_field(&typed.attrs);
+    let summary = description::summary(&typed.attrs);
     let ident = ident?;
     let name = ident.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
     let property = fields::renamed(&typed.attrs).unwrap_or_else(|| name.to_owned());
     let conditions = attributes::conditions(&typed.attrs);
-    Some(Argument { ident, property, ty, attributes: quote!(#docs #attributes), conditions, whole, concrete })
+    Some(Argument { ident, property, ty, summary, attributes: quote!(#docs #attributes), conditions, whole, concrete })
 }
 
 fn report_opaque(opaque: &TokenStream, sink: &mut Sink) {

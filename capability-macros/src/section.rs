@@ -19,6 +19,9 @@ fn lines(model: &Model<'_>) -> Vec<String> {
     let mut row = |left: &str, right: String| lines.push(format!(" | {left} | {right} |"));
     row("capability", format!("`{}`, version {}", contract.name.value(), contract.version));
     row("---", "---".to_owned());
+    if let Some(title) = &contract.title {
+        row("title", title.value().replace('|', "\\|"));
+    }
     row("side effect", format!("`{}`", side_effect.word()));
     row("network", format!("`{}`", network.word()));
     row("confirmation", format!("{}, computed from the two above", confirmation(side_effect, network)));
@@ -40,6 +43,28 @@ fn lines(model: &Model<'_>) -> Vec<String> {
     }
     if contract.idempotent {
         row("idempotent", "doing it twice is doing it once".to_owned());
+    }
+    if contract.resident {
+        row("resident", "among the tools a model always sees".to_owned());
+    }
+    lines.extend(arguments(model));
+    lines
+}
+
+/// What a caller sends: the documentation of parameters is shown nowhere else.
+fn arguments(model: &Model<'_>) -> Vec<String> {
+    let mut lines = vec![String::new(), " # Arguments".to_owned(), String::new()];
+    for argument in model.arguments() {
+        let ty = paths::text(&argument.ty.to_token_stream());
+        let what = match (argument.whole, argument.summary.as_str()) {
+            (true, _) => format!(" The properties of `{ty}`."),
+            (false, "") => format!(" - `{}`: `{ty}`", argument.property),
+            (false, summary) => format!(" - `{}`: `{ty}`. {summary}", argument.property),
+        };
+        lines.push(what);
+    }
+    if model.arguments().next().is_none() {
+        lines.push(" None.".to_owned());
     }
     lines
 }

@@ -65,6 +65,17 @@ pub fn read(item: &TokenStream, written: &Written, sink: &mut Sink) -> Option<Fu
     if sink.len() > confirmations || mentions_confirmation(written) {
         return None;
     }
+    if is_a_function(item) {
+        sink.report(
+            item_name(item),
+            Problem::new(
+                "`#[capability]` cannot read this function",
+                "what the compiler cannot parse has no signature",
+                "mend what the compiler reports here; a keyword becomes a name as in `r#type: String`",
+            ),
+        );
+        return None;
+    }
     let (keyword, name) = kind_of(item);
     sink.report(
         name.map_or_else(|| item.clone(), ToTokens::into_token_stream),
@@ -92,6 +103,15 @@ fn report_attribute(attribute: &Attribute, sink: &mut Sink) {
                 "a second `#[capability]` on one function",
                 "a function is one capability in one version",
                 "remove this `#[capability(..)]`; a second version is a second function",
+            ),
+        );
+    } else if attributes::is_entry_point(attribute) {
+        sink.report(
+            path,
+            Problem::new(
+                format_args!("`#[{word}]` is on a `#[capability]`"),
+                "the registry calls it, with arguments and in a runtime of its own",
+                format_args!("remove `#[{word}]`, and write it on a function that calls this one"),
             ),
         );
     } else if last == "doc" {
@@ -127,6 +147,23 @@ fn report_confirmations(item: &TokenStream, sink: &mut Sink) {
 
 fn mentions_confirmation(written: &Written) -> bool {
     crate::args::items(written.list.clone()).iter().any(|item| refusal::is_confirmation(&item.word))
+}
+
+/// Whether something that could not be parsed begins like a function.
+fn is_a_function(item: &TokenStream) -> bool {
+    const BEFORE: &[&str] = &["pub", "const", "async", "safe", "unsafe", "extern", "default"];
+    let word = |tree: TokenTree| match tree {
+        TokenTree::Ident(ident) => Some(ident.to_string()),
+        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    };
+    let mut words = item.clone().into_iter().filter_map(word).skip_while(|word| BEFORE.contains(&word.as_str()));
+    words.next().is_some_and(|word| word == "fn")
+}
+
+/// The word behind `fn`.
+fn item_name(item: &TokenStream) -> TokenStream {
+    let is_fn = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "fn");
+    item.clone().into_iter().skip_while(|tree| !is_fn(tree)).nth(1).map_or_else(|| item.clone(), Into::into)
 }
 
 /// What an item is, in words, and the token to underline: its keyword.

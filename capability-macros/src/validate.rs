@@ -101,7 +101,8 @@ fn check_body(written: &Written, function: &Function, sink: &mut Sink) {
                 "remove `locked`, or write `;` in place of the body",
             ),
         ),
-        (None, None) if !written.mentions("locked") => sink.report(
+        // A method without a body is a trait's: that it is a method was said.
+        (None, None) if !written.mentions("locked") && function.signature.receiver().is_none() => sink.report(
             name,
             Problem::new(
                 "this `#[capability]` has no body",

@@ -33,10 +33,14 @@ fn word(value: &TokenStream) -> Option<String> {
 }
 
 pub fn name(entry: &Entry, sink: &mut Sink) -> Option<LitStr> {
-    let Some(Lit::Str(text)) = literal(&entry.value) else {
-        let rule = "a name is text in quotes, because duplicates are looked for in the source";
-        sink.report(&entry.value, Problem::new("`name` is not a literal", rule, "write `name = \"web.search\"`"));
-        return None;
+    let text = match literal(&entry.value) {
+        Some(Lit::Str(text)) => text,
+        other => {
+            let wrong = if other.is_some() { "`name` is not text" } else { "`name` is not a literal" };
+            let rule = "a name is text in quotes, because duplicates are looked for in the source";
+            sink.report(&entry.value, Problem::new(wrong, rule, "write `name = \"web.search\"`"));
+            return None;
+        }
     };
     let written = text.value();
     if let Some((wrong, rule)) = name::fault(&written) {
@@ -114,12 +118,16 @@ fn choice_before(entry: &Entry, words: &'static [&'static str], rest: &str, sink
         );
         return None;
     }
-    let meant = nearest(&text, words).or_else(|| synonym(&text, words)).unwrap_or(example);
+    // A path, as in `Network::Local`, means its last part.
+    let last = text.rsplit("::").next().unwrap_or(&text);
+    let help = match (nearest(last, words).or_else(|| synonym(last, words)), words) {
+        (Some(meant), _) => format!("write `{key} = {meant}{rest}`"),
+        // Which of two it is decides what is asked of a person: not for a guess.
+        (None, [one, other]) => format!("write `{key} = {one}{rest}` or `{key} = {other}{rest}`"),
+        (None, _) => format!("write `{key} = {example}{rest}`"),
+    };
     let wrong = format!("`{key}` has no value `{}`", text.trim_matches('"'));
-    sink.report(
-        &entry.value,
-        Problem::new(wrong, format_args!("it is {}", any_of(words)), format_args!("write `{key} = {meant}{rest}`")),
-    );
+    sink.report(&entry.value, Problem::new(wrong, format_args!("it is {}", any_of(words)), help));
     None
 }
 
@@ -133,6 +141,13 @@ fn synonym(written: &str, words: &[&'static str]) -> Option<&'static str> {
         ("write", "mutating"),
         ("destructive", "mutating"),
         ("mutable", "mutating"),
+        ("true", "mutating"),
+        ("false", "read_only"),
+        ("true", "external"),
+        ("false", "local"),
+        ("http", "external"),
+        ("https", "external"),
+        ("web", "external"),
         ("internet", "external"),
         ("remote", "external"),
         ("lan", "external"),
@@ -205,7 +220,16 @@ pub fn target(entry: &Entry, sink: &mut Sink) -> Option<(&'static str, Option<(S
     let kind: TokenStream = trees.next().into_iter().collect();
     let rest: TokenStream = trees.collect();
     let head = Entry { word: "target", key: entry.key.clone(), value: kind };
-    let behind = if rest.is_empty() { "(url)".to_owned() } else { paths::text(&rest) };
+    // A word that is no kind may be the argument: then it belongs into the parentheses.
+    let behind = match word(&head.value) {
+        Some(argument)
+            if rest.is_empty() && nearest(&argument, TARGETS).or_else(|| synonym(&argument, TARGETS)).is_none() =>
+        {
+            format!("({argument})")
+        }
+        _ if rest.is_empty() => "(url)".to_owned(),
+        _ => paths::text(&rest),
+    };
     let kind = choice_before(&head, TARGETS, &behind, sink)?;
     if kind == "none" {
         if rest.is_empty() {

@@ -14,6 +14,7 @@ const COMPILERS_OWN: &[&str] = &[
     "future cannot be sent between threads safely",
     "implementation of `FnOnce` is not general enough",
     "mismatched types",
+    "expected identifier, found keyword `type`",
 ];
 
 /// One error of a `.stderr` file.

@@ -1,5 +1,6 @@
 //! One text for each JSON value: keys sorted bytewise, no white space, integers exact.
 
+use std::io::Write as _;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Number, Value};
@@ -89,12 +90,17 @@ fn put_number(text: &mut Vec<u8>, number: &Number) {
             text.push(b'-');
             put_digits(text, negative.unsigned_abs());
         }
-        // The shortest text that reads back as the same double.
-        (None, None) => text.extend_from_slice(number.to_string().as_bytes()),
+        (None, None) => put_double(text, number),
     }
 }
 
-fn put_digits(text: &mut Vec<u8>, mut natural: u64) {
+/// The shortest text that reads back as the same double.
+pub(super) fn put_double(text: &mut Vec<u8>, number: &Number) {
+    // A vector takes whatever it is given.
+    let _ = write!(text, "{number}");
+}
+
+pub(super) fn put_digits(text: &mut Vec<u8>, mut natural: u64) {
     let mut digits = [0; 20];
     let mut unused = digits.len();
     for digit in digits.iter_mut().rev() {
@@ -109,7 +115,7 @@ fn put_digits(text: &mut Vec<u8>, mut natural: u64) {
     text.extend_from_slice(digits.get(unused..).unwrap_or_default());
 }
 
-fn put_string(text: &mut Vec<u8>, string: &str) {
+pub(super) fn put_string(text: &mut Vec<u8>, string: &str) {
     text.push(b'"');
     let mut plain = string.as_bytes();
     let escapes = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';

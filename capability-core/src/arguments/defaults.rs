@@ -7,24 +7,24 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::MAX_ARGUMENT_DEPTH;
+use super::{MAX_ARGUMENT_DEPTH, canonical};
 use crate::contract::{MAX_SCHEMA_BYTES, SchemaFault};
 
 /// How many bytes of defaults one call is given: a long list of empty objects may ask for a default each.
-const MAX_FILLED_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const MAX_FILLED_BYTES: usize = 16 * 1024 * 1024;
 
 /// What to fill in, compiled from a schema.
 #[derive(Debug, Default)]
 pub(super) struct Defaults {
-    places: Vec<Place>,
+    pub(super) places: Vec<Place>,
     /// The arguments themselves; none when the schema has no defaults.
-    root: Option<usize>,
+    pub(super) root: Option<usize>,
 }
 
-/// What to do at one place of the schema.
+/// What to do at one place of the schema. All names are sorted bytewise.
 #[derive(Debug, Default)]
-struct Place {
-    missing: Vec<Missing>,
+pub(super) struct Place {
+    pub(super) missing: Vec<Missing>,
     properties: Vec<(String, usize)>,
     /// Map values: properties that are not declared.
     others: Option<usize>,
@@ -33,13 +33,33 @@ struct Place {
     items: Option<usize>,
 }
 
+impl Place {
+    /// The place of a property.
+    pub(super) fn property(&self, name: &str) -> Option<usize> {
+        match self.properties.binary_search_by(|(known, _)| known.as_str().cmp(name)) {
+            Ok(at) => self.properties.get(at).map(|(_, to)| *to),
+            Err(_) => {
+                let declared = || self.declared.binary_search_by(|known| known.as_str().cmp(name)).is_ok();
+                self.others.filter(|_| !declared())
+            }
+        }
+    }
+
+    /// The place of an item of a list.
+    pub(super) fn item(&self, index: usize) -> Option<usize> {
+        self.prefix.get(index).copied().unwrap_or(self.items)
+    }
+}
+
 /// A property that is given its default when it is left out.
 #[derive(Debug, Clone)]
-struct Missing {
-    name: String,
+pub(super) struct Missing {
+    pub(super) name: String,
     /// Completed itself, so that filling in twice changes nothing.
     default: Value,
-    bytes: usize,
+    /// The same in canonical form.
+    pub(super) text: Vec<u8>,
+    pub(super) bytes: usize,
 }
 
 /// More defaults than one call, or one default, is given.
@@ -58,6 +78,9 @@ impl Defaults {
         let mut defaults = Self { root, places: plan.places };
         let keep = |to: &usize| useful.get(*to).copied().unwrap_or(false);
         for place in &mut defaults.places {
+            place.declared.sort_unstable();
+            place.properties.sort_unstable();
+            place.missing.sort_unstable_by(|one, other| one.name.cmp(&other.name));
             place.properties.retain(|(_, to)| keep(to));
             place.others = place.others.filter(keep);
             place.items = place.items.filter(keep);
@@ -66,6 +89,11 @@ impl Defaults {
         defaults.root = defaults.root.filter(keep);
         defaults.complete()?;
         Ok(defaults)
+    }
+
+    /// True when nothing is ever filled in.
+    pub(super) const fn are_none(&self) -> bool {
+        self.root.is_none()
     }
 
     /// Completes the defaults themselves by the defaults inside them.
@@ -82,6 +110,7 @@ impl Defaults {
                     filling.value(*to, &mut entry.default, &mut MAX_SCHEMA_BYTES.clone(), 0).map_err(endless)?;
                 }
                 entry.bytes = weight(&entry.default) + entry.name.len();
+                entry.text = canonical::text(&entry.default);
             }
             completed.push(missing);
         }
@@ -125,9 +154,7 @@ impl Filling<'_> {
         match value {
             Value::Object(object) => self.object(place, object, left, depth),
             Value::Array(items) => items.iter_mut().enumerate().try_for_each(|(index, item)| {
-                let beyond = index >= place.prefix.len();
-                let to = if beyond { place.items } else { place.prefix.get(index).copied().flatten() };
-                to.map_or(Ok(()), |to| self.value(to, item, left, depth + 1))
+                place.item(index).map_or(Ok(()), |to| self.value(to, item, left, depth + 1))
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         }
@@ -210,7 +237,12 @@ impl<'s> Plan<'s> {
             for (name, property) in properties {
                 if let Some(default) = property.get("default") {
                     let bytes = weight(default) + name.len();
-                    place.missing.push(Missing { name: name.clone(), default: default.clone(), bytes });
+                    place.missing.push(Missing {
+                        name: name.clone(),
+                        default: default.clone(),
+                        text: Vec::new(),
+                        bytes,
+                    });
                 }
                 if let Some(to) = self.place(property, 0) {
                     place.properties.push((name.clone(), to));

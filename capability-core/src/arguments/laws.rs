@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 pub use crate::arguments::Validators;
+pub use crate::arguments::both_ways::{hold_for_both_ways, hold_for_results};
 use crate::contract::schema::validation;
 use crate::contract::{SchemaFault, Schemas};
 
@@ -37,6 +38,7 @@ pub fn oracle(document: &Value, instance: &Value) -> Option<bool> {
 /// # Panics
 /// When a law is broken.
 pub fn hold_for_arguments(validators: &Validators, schemas: &Schemas, raw: &[u8]) {
+    hold_for_both_ways(validators, raw);
     let arguments = match validators.arguments(raw) {
         Ok(arguments) => arguments,
         Err(fault) => {

@@ -3,27 +3,32 @@
 //! Parsed strictly, checked against the exported schema, completed by its defaults, and written down in one canonical
 //! form: what is approved, hashed and executed are those very bytes.
 
+mod arena;
+pub(crate) mod both_ways;
 pub(crate) mod canonical;
 mod choice;
 mod defaults;
 mod exact;
 mod fault;
 mod parse;
+mod property;
 mod reader;
 mod refusal;
 mod suggest;
+mod tree;
 mod words;
 
 pub use fault::{ArgumentCode, ArgumentFault, ResultFault};
 
-use std::sync::OnceLock;
+use std::borrow::Cow;
 
 use jsonschema::Validator;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::contract::schema::lint::uncompilable;
-use crate::contract::schema::{recursion, validation};
+use crate::contract::schema::{recursion, validation_of};
 use crate::contract::{SchemaFault, Schemas};
+use arena::{Arena, Arenas};
 use defaults::Defaults;
 
 /// The longest argument text, in bytes.
@@ -33,10 +38,9 @@ pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 pub const MAX_ARGUMENT_DEPTH: usize = 64;
 
 /// Validated arguments: closed, completed, and in the one form that their values have.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Arguments {
     bytes: Vec<u8>,
-    properties: Map<String, Value>,
 }
 
 impl core::fmt::Debug for Arguments {
@@ -53,10 +57,10 @@ impl Arguments {
         &self.bytes
     }
 
-    /// One argument by its name in the schema, defaults included.
+    /// One argument by its name in the schema, defaults included. It is read from the text each time.
     #[must_use]
-    pub fn property(&self, name: &str) -> Option<&Value> {
-        self.properties.get(name)
+    pub fn property(&self, name: &str) -> Option<Value> {
+        property::of(&self.bytes, name)
     }
 }
 
@@ -64,15 +68,11 @@ impl Arguments {
 ///
 /// Made once, on a capability's first use: compiling costs a hundred times what checking does.
 pub struct Validators {
-    arguments: Validator,
-    result: Validator,
+    arguments: Validator<Arenas>,
+    result: Validator<Arenas>,
     defaults: Defaults,
-    /// The result's schema, to name its places.
-    result_schema: Value,
-    /// The arguments' schema, to tell a caller what would be right.
-    schema: Value,
-    /// Refuses integers that were written as numbers too large to be exact; compiled when one turns up.
-    exact: OnceLock<Option<Validator>>,
+    /// What finds the words for a refusal.
+    trees: tree::Trees,
 }
 
 impl Validators {
@@ -81,15 +81,14 @@ impl Validators {
     /// # Errors
     /// [`SchemaFault`] when the validator cannot enforce one of them.
     pub fn compile(schemas: &Schemas) -> Result<Self, SchemaFault> {
-        let build =
-            |document: &Value| validation().build(&recursion::guarded(document)?).map_err(|error| uncompilable(&error));
+        let build = |document: &Value| {
+            validation_of::<Arenas>().build(&recursion::guarded(document)?).map_err(|error| uncompilable(&error))
+        };
         Ok(Self {
             arguments: build(schemas.arguments())?,
             result: build(schemas.result())?,
             defaults: Defaults::of(schemas.arguments())?,
-            result_schema: schemas.result().clone(),
-            schema: schemas.arguments().clone(),
-            exact: OnceLock::new(),
+            trees: tree::Trees::of(schemas),
         })
     }
 
@@ -98,30 +97,52 @@ impl Validators {
     /// # Errors
     /// [`ArgumentFault`] with words for the caller and, apart, what may be recorded.
     pub fn arguments(&self, raw: &[u8]) -> Result<Arguments, ArgumentFault> {
-        let parsed = parse::parse(raw)?;
-        let value = parsed.value;
-        if !value.is_object() {
-            return Err(refusal::not_an_object(&value));
+        match self.canonical(raw) {
+            Some(bytes) => Ok(Arguments { bytes: bytes.into_owned() }),
+            None => self.arguments_by_tree(raw),
         }
-        if !self.arguments.is_valid(&value) {
-            return Err(refusal::refusal(&self.arguments, &self.schema, &value, raw.len()));
+    }
+
+    /// The same, keeping a text that is canonical already.
+    pub(crate) fn arguments_of(&self, mut raw: Vec<u8>) -> Result<Arguments, ArgumentFault> {
+        match self.canonical(&raw) {
+            Some(Cow::Borrowed(_)) => {
+                // It may wait long for a person, and does not need room to grow.
+                raw.shrink_to_fit();
+                Ok(Arguments { bytes: raw })
+            }
+            Some(Cow::Owned(bytes)) => Ok(Arguments { bytes }),
+            None => self.arguments_by_tree(&raw),
         }
-        if parsed.inexact
-            && let Some(exact) = self.exact.get_or_init(|| exact::integers(&self.schema))
-            && !exact.is_valid(&value)
-        {
-            return Err(refusal::refusal(exact, &self.schema, &value, raw.len()));
+    }
+
+    /// The canonical text of arguments that are accepted, borrowed when that is what was sent; None for all others, and for
+    /// a few that only a tree can judge.
+    fn canonical<'r>(&self, raw: &'r [u8]) -> Option<Cow<'r, [u8]>> {
+        let arena = arena::arguments(raw)?;
+        let text = self.text_of(&arena, raw);
+        arena.done();
+        text
+    }
+
+    fn text_of<'r>(&self, arena: &Arena<'r>, raw: &'r [u8]) -> Option<Cow<'r, [u8]>> {
+        if !arena.is_object() || !self.arguments.is_valid(arena.view()) {
+            return None;
         }
-        let Value::Object(mut properties) = value else {
-            return Err(refusal::not_an_object(&Value::Null));
-        };
-        self.defaults.fill(&mut properties).map_err(|_| refusal::too_many_defaults())?;
-        let bytes = canonical::object(&properties, raw.len());
+        if arena.canonical && self.defaults.are_none() {
+            return Some(Cow::Borrowed(raw));
+        }
+        if arena.rounded {
+            exact::literals(raw).ok()?;
+        }
+        let bytes = arena.canonical(&self.defaults, raw.len())?;
         // What is stored for an approval is read again by the same rules, so it must fit them too.
-        if bytes.len() > MAX_ARGUMENT_BYTES {
-            return Err(refusal::too_many_defaults());
-        }
-        Ok(Arguments { bytes, properties })
+        (bytes.len() <= MAX_ARGUMENT_BYTES).then_some(Cow::Owned(bytes))
+    }
+
+    /// The same the long way, with the words for a refusal.
+    fn arguments_by_tree(&self, raw: &[u8]) -> Result<Arguments, ArgumentFault> {
+        self.trees.arguments(raw, &self.defaults).map(|bytes| Arguments { bytes })
     }
 
     /// Checks what a body returned against the result's schema.
@@ -129,16 +150,25 @@ impl Validators {
     /// # Errors
     /// [`ResultFault`], which says where in the schema and nothing of the result.
     pub fn result(&self, json: &[u8]) -> Result<(), ResultFault> {
-        let value: Value = serde_json::from_slice(json).map_err(|_| ResultFault::unreadable())?;
-        if self.result.is_valid(&value) {
-            return Ok(());
-        }
-        Err(refusal::result(&self.result, &self.result_schema, &value))
+        self.result_text(core::str::from_utf8(json).map_err(|_| ResultFault::unreadable())?)
+    }
+
+    /// The same for a text.
+    pub(crate) fn result_text(&self, json: &str) -> Result<(), ResultFault> {
+        if self.is_result(json) { Ok(()) } else { self.trees.result(json) }
+    }
+
+    /// True for a text that follows the result's schema, unless an object names a key twice.
+    fn is_result(&self, json: &str) -> bool {
+        let Some(arena) = arena::plain(json) else { return false };
+        let valid = self.result.is_valid(arena.view());
+        arena.done();
+        valid
     }
 }
 
 impl core::fmt::Debug for Validators {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Validators").field("schema", &self.schema).finish_non_exhaustive()
+        f.debug_struct("Validators").field("trees", &self.trees).finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ use super::reader::{Reader, Refused};
 use super::{MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, exact};
 
 /// What an object costs beyond its entries: the map allocates for eleven of them at once.
-const OBJECT_BYTES: usize = 640;
+pub(super) const OBJECT_BYTES: usize = 640;
 
 /// The largest distance from zero at which every integer is a double of its own.
 pub(super) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;

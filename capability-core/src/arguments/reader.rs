@@ -8,7 +8,7 @@ use crate::contract::schema::pointer;
 
 /// How much memory parsed arguments may take, roughly. A short text of many small objects unfolds to a hundred times
 /// its length.
-const MAX_TREE_BYTES: usize = 32 * 1024 * 1024;
+pub(super) const MAX_TREE_BYTES: usize = 32 * 1024 * 1024;
 
 /// What one parse notices on its way.
 #[derive(Default)]

@@ -77,6 +77,15 @@ pub(super) fn too_many_defaults() -> ArgumentFault {
     )
 }
 
+/// Arguments that are refused by a schema that has no words for it.
+pub(super) fn unsaid() -> ArgumentFault {
+    ArgumentFault::new(
+        ArgumentCode::Schema,
+        "the arguments: they do not follow their schema",
+        "send what the schema describes",
+    )
+}
+
 /// What may be recorded of an error: both come from the schema alone.
 fn recorded(error: &ValidationError<'_>, schema: &Value) -> (Option<&'static str>, Option<String>) {
     let path = recursion::exported(schema, error.schema_path().as_str());

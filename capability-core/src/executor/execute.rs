@@ -90,8 +90,9 @@ fn settle(course: &Course, subject: &Settled, entry: &Capability, end: Option<Bo
 /// The result, once it follows its own schema.
 fn checked(course: &Course, subject: &Settled, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
     let built = course.entry(subject).and_then(|held| held.built().ok()).ok_or(None)?;
-    built.validators.result(&json).map_err(|ResultFault { keyword, schema_path }| {
+    let result = String::from_utf8(json).map_err(|_| None)?;
+    built.validators.result_text(&result).map_err(|ResultFault { keyword, schema_path }| {
         keyword.zip(schema_path).map(|(keyword, path)| SchemaPlace::of_schema(keyword, path))
     })?;
-    String::from_utf8(json).map_err(|_| None)
+    Ok(result)
 }

@@ -26,7 +26,7 @@ impl Invocation<Resolved> {
                 let refusal = Refusal { message: fault.to_string().into(), ..Code::SchemaFault.into() };
                 return Err(course.refuse(refusal));
             }
-            Ok(built) => built.validators.arguments(&proposal.arguments),
+            Ok(built) => built.validators.arguments_of(proposal.arguments),
         };
         let arguments = match arguments {
             Ok(arguments) => arguments,
@@ -71,7 +71,7 @@ impl Invocation<Resolved> {
 fn named(arguments: &Arguments, name: &str) -> Option<String> {
     arguments.property(name).and_then(|value| match value {
         serde_json::Value::Null => None,
-        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::String(text) => Some(text),
         other => Some(other.to_string()),
     })
 }

@@ -27,6 +27,10 @@ pub enum HttpMethod {
 ///     const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/search")];
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind of endpoint, and `#[capability]` lends no other: a kind is a type of yours that says which service it is and what may be sent there\nhelp: write `impl capability_core::handle::EndpointKind for {Self} {{ .. }}` for a type of yours",
+    label = "not a kind of endpoint"
+)]
 pub trait EndpointKind: Send + Sync + 'static {
     /// The name under which the operator configures it.
     const NAME: &'static str;

@@ -6,6 +6,10 @@ use super::{Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, seale
 use crate::call::Call;
 
 /// A kind of secret: the name under which the operator binds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind of secret, and `#[capability]` lends no other: a kind is a type of yours that says which secret the operator binds\nhelp: write `impl capability_core::handle::SecretKind for {Self} {{ const NAME: &'static str = \"..\"; }}` for a type of yours",
+    label = "not a kind of secret"
+)]
 pub trait SecretKind: Send + Sync + 'static {
     /// The configured name. The audit holds this name, never the value.
     const NAME: &'static str;

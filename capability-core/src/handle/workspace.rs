@@ -11,6 +11,10 @@ pub struct Read;
 pub struct Write;
 
 /// [`Read`] or [`Write`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what a workspace is lent for, and `#[capability]` knows two: it is read, or it is read and written\nhelp: write `&Workspace<Read>` or `&Workspace<Write>`, from `capability_core::handle`",
+    label = "neither `Read` nor `Write`"
+)]
 pub trait WorkspaceAccess: sealed::Sealed + Send + Sync + 'static {
     /// What holding a workspace with this access means for the class.
     type Power;

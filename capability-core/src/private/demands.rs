@@ -13,7 +13,7 @@ use crate::preview::Preview;
 
 /// What an owned parameter's type must be.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a `#[capability]`: an argument has a schema and is parsed from JSON\nhelp: write `#[derive(serde::Deserialize, schemars::JsonSchema)]` on your type",
+    message = "`{Self}` cannot be an argument of a `#[capability]`: an argument has a schema and is parsed from JSON\nhelp: write `#[derive(serde::Deserialize, schemars::JsonSchema)]` on your type; a handle is borrowed, as in `clock: &Clock`",
     label = "needs `Deserialize` and `JsonSchema`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}

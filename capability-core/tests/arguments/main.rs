@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod both_ways;
+#[cfg(test)]
 mod canonical;
 #[cfg(test)]
 mod recursion;

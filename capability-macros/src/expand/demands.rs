@@ -10,7 +10,7 @@ use crate::model::{Model, Network, Parameter, SideEffect};
 
 pub(super) fn of(model: &Model<'_>) -> TokenStream {
     let contract = &model.contract;
-    let markers = |p: &TokenStream| {
+    let markers = |p: &TokenStream, ty: &Type| {
         let network = match contract.network {
             Network::Local => quote!(#p::Local),
             Network::External => quote!(#p::External),
@@ -20,6 +20,8 @@ pub(super) fn of(model: &Model<'_>) -> TokenStream {
             SideEffect::Mutating => quote!(#p::Mutating),
         };
         let target = if contract.target.is_some() { quote!(#p::WithTarget) } else { quote!(#p::NoTarget) };
+        let spread = |marker: &TokenStream| spread(marker, &ty.to_token_stream());
+        let (network, effect, target) = (spread(&network), spread(&effect), spread(&target));
         quote!(#network, #effect, #target)
     };
     let p = support(model);
@@ -28,7 +30,9 @@ pub(super) fn of(model: &Model<'_>) -> TokenStream {
         Parameter::Handle(handle) => {
             let (ty, conditions) = (handle.ty, &handle.conditions);
             let span = ty.span();
-            let (head, markers) = (respanned(&quote!(#p::handle), span), respanned(&markers(&p), span));
+            // What demands begins and ends where the type does: whichever of them the compiler points at, it is one place
+            // and one error.
+            let (head, markers) = (spread(&quote!(#p::handle), &ty.to_token_stream()), markers(&p, ty));
             // Types that are written alike were compared before; these are told apart by what they lend.
             let other = (!earlier.is_empty()).then(|| {
                 let head = respanned(&quote!(#p::other_kind), span);
@@ -68,6 +72,24 @@ pub(super) fn result_parts(model: &Model<'_>) -> (TokenStream, TokenStream) {
     (ty.to_token_stream(), ty.to_token_stream())
 }
 
+/// The spans of the first and the last of the author's tokens.
+fn ends(at: &TokenStream) -> (Span, Span) {
+    let first = at.clone().into_iter().next().map_or_else(Span::call_site, |tree| tree.span());
+    let last = at.clone().into_iter().last().map_or_else(Span::call_site, |tree| tree.span());
+    (first, last)
+}
+
+/// The same tokens, from where the author's tokens `at` begin to where they end.
+fn spread(tokens: &TokenStream, at: &TokenStream) -> TokenStream {
+    let (first, last) = ends(at);
+    let mut spread = respanned(tokens, last).into_iter();
+    let head = spread.next().map(|mut tree| {
+        tree.set_span(first);
+        tree
+    });
+    head.into_iter().chain(spread).collect()
+}
+
 /// Calls `head` with what becomes of the result, in an expression that begins and ends where the tokens `at` do, so that an
 /// error underlines all of them.
 pub(super) fn demand(
@@ -77,8 +99,7 @@ pub(super) fn demand(
     at: &TokenStream,
     rest: &TokenStream,
 ) -> TokenStream {
-    let first = at.clone().into_iter().next().map_or_else(Span::call_site, |tree| tree.span());
-    let last = at.clone().into_iter().last().map_or_else(Span::call_site, |tree| tree.span());
+    let (first, last) = ends(at);
     let (head, p) = (respanned(head, first), respanned(p, first));
     let end = quote_spanned!(last=> ());
     let value = quote_spanned!(first=> #p::Returned::<#result>::new().answering #end);

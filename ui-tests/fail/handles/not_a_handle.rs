@@ -1,10 +1,12 @@
 //! A borrowed parameter is a handle.
 
+use std::time::Duration;
+
 use capability_core::capability;
 
 #[capability(name = "web.search", version = 1, side_effect = read_only, network = external)]
-async fn search(query: &String) -> String {
-    query.clone()
+async fn search(pause: &Duration) -> u64 {
+    pause.as_secs()
 }
 
 fn main() {}

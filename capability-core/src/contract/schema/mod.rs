@@ -16,7 +16,10 @@ pub(crate) mod walk;
 
 pub use fault::SchemaFault;
 
-use jsonschema::{PatternOptions, ValidationOptions};
+use std::sync::Arc;
+
+use jsonschema::json::{Json, SerdeJson};
+use jsonschema::{PatternOptions, Retrieve, ValidationOptions};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -181,7 +184,12 @@ fn is_bare_object(root: &Map<String, Value>) -> bool {
 /// How every validator of this crate is built: nothing is fetched, patterns are matched in linear time, and a format that
 /// is shown is a format that is enforced.
 pub(crate) fn validation() -> ValidationOptions<'static> {
-    jsonschema::options()
+    validation_of::<SerdeJson>()
+}
+
+/// The same for any representation of JSON.
+pub(crate) fn validation_of<F: Json>() -> ValidationOptions<'static, Arc<dyn Retrieve>, F> {
+    jsonschema::options_for::<F>()
         .with_draft(jsonschema::Draft::Draft202012)
         .offline()
         .with_pattern_options(PatternOptions::regex())

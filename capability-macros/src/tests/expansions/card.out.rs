@@ -10,6 +10,11 @@
 /// | confirmation | required, computed from the two above |
 /// | bounds | 15 s, 64 KiB, 4 per turn |
 /// | handles | `Endpoint<Searxng>` |
+///
+/// # Arguments
+///
+/// - `query`: `String`. What to look for.
+/// - `time_range`: `Option<TimeRange>`. Only results this recent.
 async fn web_search(
     searxng: &Endpoint<Searxng>,
     query: String,

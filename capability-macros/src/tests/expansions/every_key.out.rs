@@ -5,6 +5,7 @@
 ///
 /// | capability | `web.fetch`, version 2 |
 /// | --- | --- |
+/// | title | Fetch a page |
 /// | side effect | `mutating` |
 /// | network | `external` |
 /// | confirmation | required, computed from the two above |
@@ -15,6 +16,12 @@
 /// | risk | high |
 /// | default | deny |
 /// | idempotent | doing it twice is doing it once |
+/// | resident | among the tools a model always sees |
+///
+/// # Arguments
+///
+/// - `url`: `Url`
+/// - `host`: `Text`
 pub async fn fetch(
     http: &Http,
     url: Url,

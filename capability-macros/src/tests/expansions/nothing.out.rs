@@ -8,6 +8,10 @@
 /// | confirmation | automatic, computed from the two above |
 /// | bounds | 5 s, 64 KiB, 16 per turn |
 /// | handles | none |
+///
+/// # Arguments
+///
+/// None.
 fn ping() {}
 const _: () = {
     use ::capability_core::__private::scope::*;

@@ -8,6 +8,10 @@
 /// | confirmation | automatic, computed from the two above |
 /// | bounds | 5 s, 64 KiB, 16 per turn |
 /// | handles | `Clock` |
+///
+/// # Arguments
+///
+/// The properties of `Query`.
 fn state(query: Query, clock: &Clock) -> State {
     query.state(clock)
 }

@@ -1,0 +1,10 @@
+//! A value stands behind `=`.
+
+use capability_core::capability;
+
+#[capability(name: "web.find", version = 1, side_effect = read_only, network = external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A value stands behind `=`, not in parentheses.
+
+use capability_core::capability;
+
+#[capability(name = "web.find", version(3), side_effect = read_only, network = external)]
+async fn search(query: String) -> String {
+    query
+}
+
+fn main() {}
