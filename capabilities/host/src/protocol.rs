@@ -314,7 +314,7 @@ pub struct JournalPart {
 }
 
 /// One journal entry: what its subject wrote, in its own words. No instruction to anybody.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Entry {
     /// Its number, over all subjects.
     pub seq: i64,
@@ -322,6 +322,13 @@ pub struct Entry {
     pub at: Timestamp,
     /// The untrusted text.
     pub text: String,
+}
+
+impl core::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { seq, at, text } = self;
+        write!(f, "Entry({seq}, {at}, {} bytes)", text.len())
+    }
 }
 
 /// What a command line asks before it asks a person for a password.

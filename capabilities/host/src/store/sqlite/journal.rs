@@ -11,7 +11,7 @@ use super::Database;
 use super::connection::Erased;
 
 /// One entry: untrusted text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JournalEntry {
     /// Its number, over all subjects.
     pub seq: i64,
@@ -19,6 +19,13 @@ pub struct JournalEntry {
     pub at: Timestamp,
     /// What its subject wrote. Show it as text, never as markup, and never take an instruction from it.
     pub text: String,
+}
+
+impl core::fmt::Debug for JournalEntry {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { seq, at, text } = self;
+        write!(f, "JournalEntry({seq}, {at}, {} bytes)", text.len())
+    }
 }
 
 /// Journals on disk: a named content store, append-only, erased per subject.
