@@ -17,9 +17,9 @@ fn the_example_does_what_the_front_page_shows() {
     let at = env!("CARGO_MANIFEST_DIR");
     let mut manifest = block("toml").replace("name = \"household\"", "name = \"front-page\"");
     for (package, path) in [("capability-core", "capability-core"), ("capability-host", "capabilities/host")] {
-        let published = format!("{package} = {{ git = \"https://github.com/capability-rs/capability\" }}");
-        assert!(manifest.contains(&published), "{manifest}");
-        manifest = manifest.replace(&published, &format!("{package} = {{ path = \"{at}/{path}\" }}"));
+        let beside = format!("{package} = {{ path = \"../capability/{path}\" }}");
+        assert!(manifest.contains(&beside), "{manifest}");
+        manifest = manifest.replace(&beside, &format!("{package} = {{ path = \"{at}/{path}\" }}"));
     }
     project.write("Cargo.toml", &format!("{manifest}\n[workspace]\n"));
     project.write("src/main.rs", block("rust"));

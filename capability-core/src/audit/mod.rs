@@ -2,7 +2,7 @@
 //!
 //! One event type, fixed from the start. It has no field that could hold an argument, a result, an error's text, a note, a
 //! digest or an unknown name: every field is a number, a closed enum, an id that the host made, or a name from the
-//! registry. Source: RFC-0003, "Audit Events".
+//! registry. The one number that a caller of the command line may choose is its turn's. Source: RFC-0003, "Audit Events".
 
 mod event;
 mod memory;

@@ -168,7 +168,8 @@ struct Turn {
     each: Vec<((CapabilityName, NonZeroU32), u32)>,
 }
 
-/// The most turns remembered. The host numbers turns, so a proposer cannot make old ones be forgotten.
+/// The most turns remembered. What a host lets proposers number themselves, they can also use up: a host that does counts
+/// per subject, as the command line does.
 const TURNS_KEPT: usize = 16_384;
 
 impl MemoryTurns {

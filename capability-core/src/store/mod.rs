@@ -99,7 +99,7 @@ pub trait Approvals: Send + Sync + 'static {
     fn open(&self) -> BoxFuture<'_, Result<Vec<ApprovalSummary>, StoreFault>>;
 
     /// Records a person's answer, while it is pending and not due. What is due is reported as expired and left to
-    /// [`Approvals::expire_due`], so that every expiry is told once.
+    /// [`Approvals::expire_due`], so that no expiry is told twice.
     fn answer(
         &self,
         id: ApprovalId,

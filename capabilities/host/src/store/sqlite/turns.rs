@@ -11,7 +11,8 @@ use rusqlite::{OptionalExtension, params};
 use super::Database;
 use super::connection::Erased;
 
-/// The most counters kept; the oldest go first. The host numbers turns, so a proposer cannot make old ones be forgotten.
+/// The most counters kept; the oldest go first. A caller of the command line numbers its own turns, and has a fresh cap in each
+/// anyway: forgetting an old one gives it nothing that a new number would not.
 const KEPT: i64 = 65_536;
 /// How often the oldest are looked for: every so many new counters.
 const PRUNED_EVERY: i64 = 1024;
