@@ -1,7 +1,11 @@
-//! The built-in capabilities, one file per family.
+//! The built-in capabilities, one module per family.
 //!
-//! Each function's own page says what it answers; the table on it is written by `#[capability]` from the annotation, the
-//! confirmation computed from the class. A binary links these with `use capabilities as _;`.
+//! | capability | what it does | class |
+//! |---|---|---|
+//! | [`system.health`](system::system_health) | how this machine is, and what is wrong | `read_only` + `local` |
+//!
+//! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
+//! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.
 
 pub mod system;
 

@@ -5,9 +5,32 @@
 //! author or a caller could write to change it. [`capability`] is the attribute, [`Executor`] is what runs the entries, and
 //! [`handle`] is the only way in which a running capability reaches anything.
 //!
+//! # Where to start
+//!
+//! | you want to | look at |
+//! |---|---|
+//! | write a capability | [`capability`]: keys, parameters, results; then [`handle`] and [`Failure`] |
+//! | have a binary that runs it | `capability_host::main!();` of the crate `capability-host` |
+//! | pin what callers rely on | [`contracts!`] |
+//! | build a host of your own | the example below, then [`executor`] |
+//!
+//! This is a whole capability. It stays an ordinary function, and tests call it as one:
+//!
+//! ```
+//! use capability_core::capability;
+//!
+//! /// Turns a lamp on or off.
+//! #[capability(name = "lamp.switch", version = 1, side_effect = mutating, network = external)]
+//! fn lamp_switch(lamp: String, on: bool) -> String {
+//!     format!("{lamp} is {}", if on { "on" } else { "off" })
+//! }
+//!
+//! assert_eq!(lamp_switch("porch".to_owned(), true), "porch is on");
+//! ```
+//!
 //! # From a function to an outcome
 //!
-//! The example builds an executor whose stores, audit sink and clock are all in memory, asks for something that is read-only
+//! What a host does, by hand: most authors never write this. The example builds an executor whose stores, audit sink and clock are all in memory, asks for something that is read-only
 //! and local, and reads what the log knows of it.
 //!
 //! ```

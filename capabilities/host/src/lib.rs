@@ -1,7 +1,19 @@
-//! The host around [`capability_core`]: a command line, durable stores, an audit log, runners and brokers.
+//! The host around `capability_core`: a command line, durable stores, an audit log, runners and brokers.
 //!
-//! An author's own binary is three lines: depend on `capability-core` and `capability-host`, write annotated functions,
-//! and call [`main!`]. It is then a command line with every command that `--help` lists.
+//! An author's own binary depends on `capability-core` and `capability-host`, has annotated functions, and calls [`main!`].
+//! It is then a command line with every command that `--help` lists:
+//!
+//! ```
+//! use capability_core::capability;
+//!
+//! /// Turns a lamp on or off.
+//! #[capability(name = "lamp.switch", version = 1, side_effect = mutating, network = external)]
+//! fn lamp_switch(lamp: String, on: bool) -> String {
+//!     format!("{lamp} is {}", if on { "on" } else { "off" })
+//! }
+//!
+//! capability_host::main!();
+//! ```
 //!
 //! [`Host`] puts the durable parts together around the executor: the data directory, the stores, the log, the operator
 //! credential, the runner and the broker.

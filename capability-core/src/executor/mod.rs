@@ -99,6 +99,10 @@ struct Inner {
 }
 
 /// Runs invocations. Cheap to clone; all clones are one executor.
+///
+/// [`build`](Self::build) makes it, [`invoke`](Self::invoke) asks for something, and [`resume`](Self::resume) goes on with
+/// what waited for a person. An [`Operator`](crate::approval::Operator) sees what [`waits`](Self::waiting) and
+/// [`answers`](Self::answer) it. Nothing else runs a capability.
 #[derive(Clone)]
 pub struct Executor(Arc<Inner>);
 

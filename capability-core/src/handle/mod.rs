@@ -3,6 +3,19 @@
 //! A capability's borrowed parameters are *handles*: what it may reach, lent for one call. There is no other way to reach
 //! anything. Each handle is a stub in front of the host's [`Broker`]; the same stub works whether the body runs in the
 //! host's process or elsewhere.
+//!
+//! | handle | what it is asked | class that may hold it |
+//! |---|---|---|
+//! | [`&Context`](Context) | [`subject`](Context::subject), [`turn`](Context::turn), [`mode`](Context::mode), [`remaining`](Context::remaining) | any |
+//! | [`&Clock`](Clock) | [`now`](Clock::now) | any |
+//! | [`&Device`](Device) | [`readings`](Device::readings): one set of [`DeviceReadings`] | any |
+//! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
+//! | [`&Http`](Http) | nothing yet | `external`, with a `target` |
+//! | [`&Endpoint<K>`](Endpoint) | nothing yet | any; a `K` that [`Changes`] needs `mutating` |
+//! | [`&Workspace<Read>`](Workspace), [`&Workspace<Write>`](Workspace) | nothing yet | [`Write`] needs `mutating` |
+//! | [`&Secret<K>`](Secret) | nothing yet | any |
+//!
+//! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
 
 mod broker;
 mod clock;
