@@ -1,8 +1,8 @@
 //! The attribute macro behind `capability_core::capability`.
 //!
-//! The way through it: [`args`] and [`signature`] read what was written and keep its spans, [`validate`] holds it against
-//! the rules and either gives a [`model`] or reports every mistake, [`expand`] turns a model into tokens and cannot fail.
-//! [`fallback`] is what is left of a function with mistakes: the function itself, and no registry entry.
+//! The way through it: `args` and `signature` read what was written and keep its spans, `validate` holds it against
+//! the rules and either gives a `model` or reports every mistake, `expand` turns a model into tokens and cannot fail.
+//! `fallback` is what is left of a function with mistakes: the function itself, and no registry entry.
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "the syntax tree's enums are open: whatever is not named is refused or passed on, and that is the decision"
