@@ -6,13 +6,14 @@
 
 use core::hash::Hash;
 use core::num::NonZeroU32;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::{Equivalent, HashMap};
 
 use crate::arguments::Validators;
 use crate::contract::{Capability, ContractDrift, LockError, PackageLock, SchemaFault, Schemas};
 use crate::executor::caught;
+use crate::provider::ProviderDecision;
 
 /// Every entry that `#[capability]` placed in a linked crate.
 #[doc(hidden)]
@@ -57,6 +58,8 @@ macro_rules! contracts {
 pub struct Registered {
     entry: &'static Capability,
     built: OnceLock<Result<Built, SchemaFault>>,
+    /// The provider decision while the host serves every handle: the same for every call, made with the first.
+    ready: OnceLock<Arc<ProviderDecision>>,
 }
 
 /// Schemas and validators of one entry, made together and once.
@@ -101,6 +104,15 @@ impl Registered {
                 })
             })
             .as_ref()
+    }
+
+    /// The provider decision about this entry, given whether the host serves every handle of it now.
+    pub(crate) fn decision(&self, bound: bool) -> Arc<ProviderDecision> {
+        if bound {
+            Arc::clone(self.ready.get_or_init(|| Arc::new(ProviderDecision::compiled(self.entry, true))))
+        } else {
+            Arc::new(ProviderDecision::compiled(self.entry, false))
+        }
     }
 
     /// Whether schemas and validators have been made.
@@ -172,7 +184,10 @@ impl Registry {
             .enumerate()
             .map(|(at, entry)| (Key(entry.name().as_static(), entry.version().get()), at))
             .collect();
-        let sorted = sorted.into_iter().map(|entry| Registered { entry, built: OnceLock::new() }).collect();
+        let sorted = sorted
+            .into_iter()
+            .map(|entry| Registered { entry, built: OnceLock::new(), ready: OnceLock::new() })
+            .collect();
         Ok(Self { sorted, index })
     }
 

@@ -81,7 +81,7 @@ pub struct Resolved {
 pub(super) struct Settled {
     /// The registry and this entry's place in it: entries live as long as the executor.
     pub(super) at: usize,
-    pub(super) decision: ProviderDecision,
+    pub(super) decision: Arc<ProviderDecision>,
 }
 
 /// Its arguments follow the schema, parse, and make sense to the author.

@@ -2,22 +2,21 @@
 
 use super::invocation::{Invocation, Proposed, Resolved, Settled, Stopped};
 use crate::code::{Code, Stage};
-use crate::provider::ProviderDecision;
 
 impl Invocation<Proposed> {
     pub(super) fn into_resolved(mut self) -> Result<Invocation<Resolved>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Resolve;
         let proposal = self.state.proposal;
         let executor = &self.course.executor;
-        let Some((at, entry)) = executor
+        let found = executor
             .registry
             .position(&proposal.name, proposal.version)
-            .and_then(|at| executor.registry.at(at).map(|held| (at, held.entry())))
-        else {
+            .and_then(|at| executor.registry.at(at).map(|held| (at, held)));
+        let Some((at, held)) = found else {
             return Err(self.course.refuse(Code::UnknownCapability));
         };
-        let bound = entry.handles().iter().all(|kind| executor.broker.serves(*kind));
-        let decision = ProviderDecision::compiled(entry, bound);
+        let entry = held.entry();
+        let decision = held.decision(entry.handles().iter().all(|kind| executor.broker.serves(*kind)));
         self.course.ticket.resolved(entry, entry.class());
         Ok(Invocation { course: self.course, state: Resolved { proposal, subject: Settled { at, decision } } })
     }
