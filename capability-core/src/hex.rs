@@ -5,6 +5,17 @@ pub(crate) fn write(bytes: &[u8], f: &mut core::fmt::Formatter<'_>) -> core::fmt
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
+/// `bytes` as a text of lower-case hexadecimal digits.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    struct Digits<'a>(&'a [u8]);
+    impl core::fmt::Display for Digits<'_> {
+        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            write(self.0, f)
+        }
+    }
+    Digits(bytes).to_string()
+}
+
 /// Reads exactly `N` bytes from lower-case hexadecimal digits.
 pub(crate) fn read<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |b: u8| match b {

@@ -3,9 +3,10 @@
 //! One line an entry: name and version, class, bounds, and the digests of both schemas. The list is also the golden list
 //! that the registry checks at start.
 
-use core::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Capability, Schemas};
+use crate::hex;
 
 /// One line of a contract list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl Contract {
         Self {
             entry: capability.to_string(),
             shape: shape(capability),
-            schemas: [schemas.arguments_digest(), schemas.result_digest()].map(|digest| hex(&digest)),
+            schemas: [schemas.arguments_digest(), schemas.result_digest()].map(|digest| hex::text(&digest)),
         }
     }
 }
@@ -47,14 +48,6 @@ fn shape(capability: &Capability) -> String {
         bounds.max_result(),
         bounds.per_turn()
     )
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// A parsed contract list.
@@ -138,6 +131,7 @@ impl PackageLock {
     /// [`LockError`] names the first line that is not a contract.
     pub fn parse(text: &str) -> Result<Self, LockError> {
         let mut contracts: Vec<Contract> = Vec::new();
+        let mut seen = BTreeSet::new();
         for (at, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -149,14 +143,14 @@ impl PackageLock {
                 return Err(fault("a contract has a name, a class, bounds and two digests"));
             };
             let digest = |field: &str, key| {
-                let digits = field.strip_prefix(key).filter(|digits| crate::hex::read::<32>(digits).is_some());
+                let digits = field.strip_prefix(key).filter(|digits| hex::read::<32>(digits).is_some());
                 digits.map(str::to_owned).ok_or_else(|| fault("a digest is 64 hexadecimal digits"))
             };
             let schemas = [digest(arguments, "arguments=")?, digest(result, "result=")?];
             if shape.len() != 5 {
                 return Err(fault("a contract has a class of two words and three bounds"));
             }
-            if contracts.iter().any(|contract| contract.entry == *entry) {
+            if !seen.insert(*entry) {
                 return Err(fault("this entry stands twice"));
             }
             contracts.push(Contract { entry: (*entry).to_owned(), shape: shape.join(" "), schemas });
@@ -178,23 +172,23 @@ impl PackageLock {
     #[must_use]
     pub fn shape_drift<'a>(&self, entries: impl Iterator<Item = &'a Capability>) -> Vec<ContractDrift> {
         let mut drift = Vec::new();
-        let mut present = Vec::new();
+        // What is found is taken out, so that what is left at the end is missing.
+        let mut listed: BTreeMap<&str, &Contract> =
+            self.contracts.iter().map(|contract| (contract.entry.as_str(), contract)).collect();
         for capability in entries {
             let entry = capability.to_string();
-            match self.find(&entry) {
-                None => drift.push(ContractDrift::Unlisted(entry.clone(), capability.location().to_string())),
+            match listed.remove(entry.as_str()) {
+                None => drift.push(ContractDrift::Unlisted(entry, capability.location().to_string())),
                 Some(listed) => {
                     let compiled = shape(capability);
                     if listed.shape != compiled {
-                        let listed = listed.shape.clone();
-                        drift.push(ContractDrift::Shape { entry: entry.clone(), listed, compiled });
+                        drift.push(ContractDrift::Shape { entry, listed: listed.shape.clone(), compiled });
                     }
                 }
             }
-            present.push(entry);
         }
-        let missing = self.contracts.iter().filter(|listed| !present.contains(&listed.entry));
-        drift.extend(missing.map(|listed| ContractDrift::Missing(listed.entry.clone())));
+        let missing = self.contracts.iter().filter(|contract| listed.contains_key(contract.entry.as_str()));
+        drift.extend(missing.map(|contract| ContractDrift::Missing(contract.entry.clone())));
         drift
     }
 

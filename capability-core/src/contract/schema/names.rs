@@ -58,8 +58,7 @@ fn contents(definitions: &Map<String, Value>) -> BTreeMap<String, [u8; 32]> {
                 let mut hashed = definition.clone();
                 each_reference(&mut hashed, &mut |reference| {
                     if let Some(target) = contents.get(&named(reference)) {
-                        let hex: String = target.iter().map(|byte| format!("{byte:02x}")).collect();
-                        *reference = hex;
+                        *reference = crate::hex::text(target.as_slice());
                     }
                 });
                 (name.clone(), Sha256::digest(canonical::text(&hashed)).into())
