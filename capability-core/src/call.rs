@@ -1,9 +1,14 @@
 //! What an invocation hands to the body it runs.
 
+use core::time::Duration;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Capability, TargetKind};
 use crate::future::BoxFuture;
 use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease};
+use crate::session::SessionIdentity;
 
 /// One call: the lease its handles are served under, the broker behind them, and its bounds. Minted by the executor.
 #[derive(Clone)]
@@ -24,6 +29,15 @@ impl Call {
     /// A call that is being prepared: nobody has answered yet.
     pub(crate) fn new(lease: Lease, broker: Arc<dyn Broker>, deadline: tokio::time::Instant, max_result: u64) -> Self {
         Self { terms: Arc::new(Terms { lease, broker, max_result }), deadline, confirmed: false }
+    }
+
+    /// Asks the broker for something under this call's lease: what handles do, and what a runner does for a body that runs
+    /// elsewhere. A call that is not confirmed is refused whatever would leave a trace.
+    pub fn ask(&self, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        if !self.confirmed && request.leaves_a_trace() {
+            return Box::pin(core::future::ready(Err(BrokerFault::Unconfirmed)));
+        }
+        self.terms.broker.serve(&self.terms.lease, request)
     }
 
     /// For whom it runs.
@@ -49,11 +63,46 @@ impl Call {
         self.terms.max_result
     }
 
-    pub(crate) fn ask(&self, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        if !self.confirmed && request.leaves_a_trace() {
-            return Box::pin(core::future::ready(Err(BrokerFault::Unconfirmed)));
+    /// Its terms as plain data, for a body that runs elsewhere.
+    #[must_use]
+    pub fn terms(&self) -> CallTerms {
+        let Terms { lease, max_result, .. } = self.terms.as_ref();
+        CallTerms {
+            identity: lease.identity().clone(),
+            target: lease.target.clone(),
+            max_result: *max_result,
+            confirmed: self.confirmed,
+            remaining: self.deadline.saturating_duration_since(tokio::time::Instant::now()),
         }
-        self.terms.broker.serve(&self.terms.lease, request)
+    }
+}
+
+/// A call as plain data: what a runner sends to where the body runs, and what becomes a call again there.
+///
+/// It carries no authority: whatever it says, the broker at the other end serves the lease that the executor minted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CallTerms {
+    identity: SessionIdentity,
+    target: Option<(TargetKind, String)>,
+    max_result: u64,
+    confirmed: bool,
+    remaining: Duration,
+}
+
+impl CallTerms {
+    /// How long the call may still take.
+    #[must_use]
+    pub const fn remaining(&self) -> Duration {
+        self.remaining
+    }
+
+    /// The call where the body runs, in front of a broker that forwards. Its deadline counts from now.
+    #[must_use]
+    pub fn call(self, entry: &'static Capability, broker: Arc<dyn Broker>) -> Call {
+        let Self { identity, target, max_result, confirmed, remaining } = self;
+        let lease = Lease { capability: entry.name(), version: entry.version(), identity: Arc::new(identity), target };
+        let deadline = tokio::time::Instant::now() + remaining;
+        Call { terms: Arc::new(Terms { lease, broker, max_result }), deadline, confirmed }
     }
 }
 

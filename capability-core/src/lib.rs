@@ -177,7 +177,7 @@ pub mod store;
 mod time;
 
 pub use arguments::{ArgumentCode, ArgumentFault, Arguments, MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, ResultFault};
-pub use call::Call;
+pub use call::{Call, CallTerms};
 #[doc = include_str!("capability.md")]
 pub use capability_macros::capability;
 pub use code::{Code, Stage};

@@ -9,6 +9,7 @@ use core::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::{Equivalent, HashMap};
+use sha2::{Digest as _, Sha256};
 
 use crate::arguments::Validators;
 use crate::contract::{Capability, ContractDrift, LockError, PackageLock, SchemaFault, Schemas};
@@ -52,6 +53,27 @@ macro_rules! contracts {
             };
         };
     };
+}
+
+/// The linked entry of an exact name and version, invited or not: for a process that runs bodies on the word of a host that
+/// collected the same entries, which [`linked_fingerprint`] tells.
+#[must_use]
+pub fn linked(name: &str, version: u32) -> Option<&'static Capability> {
+    CAPABILITIES.iter().find(|entry| entry.version().get() == version && entry.name().as_str() == name)
+}
+
+/// A hash over every linked entry: name, version, class, bounds, package and source location. Two processes with one
+/// fingerprint mean the same functions by the same names.
+#[must_use]
+pub fn linked_fingerprint() -> [u8; 32] {
+    let mut lines: Vec<_> = CAPABILITIES
+        .iter()
+        .map(|entry| {
+            format!("{entry} {:?} {:?} {} {}", entry.class(), entry.bounds(), entry.package(), entry.location())
+        })
+        .collect();
+    lines.sort_unstable();
+    Sha256::digest(lines.join("\n")).into()
 }
 
 /// A registered capability with what is built for it on first use.

@@ -136,9 +136,9 @@ impl Course {
     }
 
     /// What the author's code is lent.
-    pub(super) fn call(&self, entry: &Capability) -> Call {
-        let lease =
-            Lease { capability: entry.name(), version: entry.version(), identity: self.session.shared_identity() };
+    pub(super) fn call(&self, entry: &Capability, target: Option<&(TargetKind, String)>) -> Call {
+        let (capability, version) = (entry.name(), entry.version());
+        let lease = Lease { capability, version, identity: self.session.shared_identity(), target: target.cloned() };
         let deadline = self.ticket.begun() + super::PREPARE_TIMEOUT;
         Call::new(lease, Arc::clone(&self.executor.broker), deadline, entry.bounds().max_result())
     }

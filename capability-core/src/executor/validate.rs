@@ -41,7 +41,7 @@ impl Invocation<Resolved> {
         let prepared = if decision.verdict() == Verdict::Deny {
             Err(decision)
         } else {
-            let call = course.call(entry);
+            let call = course.call(entry, target.as_ref());
             let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
                 Soon::Ready(prepared) => Some(prepared),
                 Soon::Later(preparing) => {

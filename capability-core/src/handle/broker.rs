@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceReadings, HandleKind};
-use crate::contract::CapabilityName;
+use crate::contract::{CapabilityName, TargetKind};
 use crate::future::BoxFuture;
 use crate::session::SessionIdentity;
 use crate::time::Timestamp;
@@ -14,6 +14,8 @@ pub struct Lease {
     pub(crate) capability: CapabilityName,
     pub(crate) version: core::num::NonZeroU32,
     pub(crate) identity: std::sync::Arc<SessionIdentity>,
+    /// What the arguments name as the thing acted on: judged by policy and shown to whoever approves.
+    pub(crate) target: Option<(TargetKind, String)>,
 }
 
 impl Lease {
@@ -33,6 +35,12 @@ impl Lease {
     #[must_use]
     pub fn identity(&self) -> &SessionIdentity {
         &self.identity
+    }
+
+    /// What this very call was judged and approved to act on, when its capability declares a target.
+    #[must_use]
+    pub fn target(&self) -> Option<(TargetKind, &str)> {
+        self.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
     }
 }
 
@@ -73,8 +81,8 @@ impl BrokerRequest {
     }
 }
 
-/// What the host answers.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// What the host answers. Plain data but for the one variant that no serialiser takes.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BrokerReply {
@@ -84,6 +92,9 @@ pub enum BrokerReply {
     Device(Box<DeviceReadings>),
     /// The entry is stored.
     Appended,
+    /// An open connection or file. It crosses a process boundary beside the data, not in it.
+    #[serde(skip)]
+    Descriptor(std::os::fd::OwnedFd),
 }
 
 /// Why the host did not serve a request.

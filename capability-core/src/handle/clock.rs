@@ -18,7 +18,7 @@ impl Clock {
     pub async fn now(&self) -> Result<Timestamp, BrokerFault> {
         match self.0.ask(BrokerRequest::Now).await? {
             BrokerReply::Now(now) => Ok(now),
-            BrokerReply::Device(_) | BrokerReply::Appended => Err(BrokerFault::WrongReply),
+            _ => Err(BrokerFault::WrongReply),
         }
     }
 }

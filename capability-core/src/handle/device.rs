@@ -19,7 +19,7 @@ impl Device {
     pub async fn readings(&self) -> Result<DeviceReadings, BrokerFault> {
         match self.0.ask(BrokerRequest::Device).await? {
             BrokerReply::Device(readings) => Ok(*readings),
-            BrokerReply::Now(_) | BrokerReply::Appended => Err(BrokerFault::WrongReply),
+            _ => Err(BrokerFault::WrongReply),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Journal {
         }
         match self.0.ask(BrokerRequest::Append { text }).await? {
             BrokerReply::Appended => Ok(()),
-            BrokerReply::Now(_) | BrokerReply::Device(_) => Err(BrokerFault::WrongReply),
+            _ => Err(BrokerFault::WrongReply),
         }
     }
 }

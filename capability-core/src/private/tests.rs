@@ -111,7 +111,8 @@ fn call(name: &str) -> Call {
         turn: TurnId(7),
     };
     let (entry, deadline) = (entry(name), tokio::time::Instant::now() + Duration::from_secs(1));
-    let lease = Lease { capability: entry.name(), version: entry.version(), identity: Arc::new(identity) };
+    let lease =
+        Lease { capability: entry.name(), version: entry.version(), identity: Arc::new(identity), target: None };
     Call::new(lease, Arc::new(Nobody), deadline, entry.bounds().max_result())
 }
 
