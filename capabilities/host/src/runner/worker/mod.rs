@@ -1,0 +1,3 @@
+//! Bodies in processes of their own, which the kernel holds to what they were handed.
+
+pub mod sandbox;
