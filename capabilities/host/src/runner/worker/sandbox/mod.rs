@@ -15,6 +15,7 @@
 //! and namespaces, come on top where they can be had; [`Achieved`] says which.
 
 mod achieved;
+pub mod attempts;
 mod bpf;
 mod calls;
 mod fault;
@@ -174,6 +175,8 @@ impl Fork<'_> {
     /// Makes this process a worker. Open in it are `channel`, given back as descriptor [`CHANNEL`], `/dev/null` as the
     /// standard streams, and `notices`: the writing end of a pipe that takes [`Notice`]s and does not block.
     ///
+    /// Whatever owned a descriptor in the zygote owns nothing in this process any more, and must not be dropped in it.
+    ///
     /// # Errors
     ///
     /// The step that failed. The process must end then: it is neither the zygote nor a worker.
@@ -242,7 +245,9 @@ impl Worker {
     /// took the timer away. The process must end then.
     pub fn lock(self) -> Result<Achieved, SandboxFault> {
         let Some(timer) = self.timer else { return Err(SandboxFault::wrong(Step::Timer)) };
-        if !sys::install(&filter::locked().program(), true).at(Step::Lock)? || !timer.runs().at(Step::Lock)? {
+        let is_same_everywhere = sys::install(&filter::locked().program(), true).at(Step::Lock)?;
+        // A timer that was taken away is one that there is not.
+        if !is_same_everywhere || !timer.runs().unwrap_or(false) {
             return Err(SandboxFault::wrong(Step::Lock));
         }
         Ok(self.achieved)
