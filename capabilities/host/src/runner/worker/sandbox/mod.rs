@@ -179,12 +179,19 @@ impl Fork<'_> {
     ///
     /// # Errors
     ///
-    /// The step that failed. The process must end then: it is neither the zygote nor a worker.
-    pub fn seal(self, channel: OwnedFd, notices: Option<OwnedFd>) -> Result<(Worker, OwnedFd), SandboxFault> {
+    /// The step that failed, and the channel to say so. The process must end then: it is neither the zygote nor a worker.
+    pub fn seal(self, channel: OwnedFd, notices: Option<OwnedFd>) -> Result<(Worker, OwnedFd), Unsealed> {
+        let channel = descriptors_of_worker(channel, notices).map_err(|fault| Unsealed { fault, channel: None })?;
+        match self.close() {
+            Ok(achieved) => Ok((Worker { timer: None, achieved }, channel)),
+            Err(fault) => Err(Unsealed { fault, channel: Some(channel) }),
+        }
+    }
+
+    fn close(self) -> Result<Achieved, SandboxFault> {
         let zygote = self.zygote;
         let pid = rustix::process::getpid();
         let mut achieved = zygote.achieved;
-        let channel = descriptors_of_worker(channel, notices)?;
         achieved.identity = identity::become_own(zygote.sets_users, pid)?;
         if achieved.identity != Identity::Shared {
             zygote.terms.limits.set_tasks().at(Step::Limits)?;
@@ -203,8 +210,17 @@ impl Fork<'_> {
         trap::install().at(Step::Signals)?;
         let own = pid.as_raw_nonzero().get().cast_unsigned();
         sys::install(&filter::settled(own).program(), false).at(Step::Filter)?;
-        Ok((Worker { timer: None, achieved }, channel))
+        Ok(achieved)
     }
+}
+
+/// A fork that could not be made a worker.
+#[derive(Debug)]
+pub struct Unsealed {
+    /// The step that failed.
+    pub fault: SandboxFault,
+    /// The channel, once it is where it belongs: to tell the host.
+    pub channel: Option<OwnedFd>,
 }
 
 /// A process that can reach nothing but what comes through its channel.

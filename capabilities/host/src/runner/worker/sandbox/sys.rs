@@ -166,7 +166,7 @@ impl KillTimer {
         let times = libc::itimerspec {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
             it_value: libc::timespec {
-                tv_sec: libc::time_t::try_from(after.as_secs()).unwrap_or(libc::time_t::MAX),
+                tv_sec: i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
                 tv_nsec: c_long::from(after.subsec_nanos()),
             },
         };

@@ -1,10 +1,9 @@
 //! To the kernel itself, and to its back doors.
 
 use libc::{
-    SYS_adjtimex, SYS_bpf, SYS_clock_settime, SYS_delete_module, SYS_finit_module, SYS_init_module,
-    SYS_kexec_file_load, SYS_kexec_load, SYS_mbind, SYS_mq_open, SYS_msgget, SYS_perf_event_open, SYS_reboot,
-    SYS_semget, SYS_set_mempolicy, SYS_setdomainname, SYS_sethostname, SYS_settimeofday, SYS_shmat, SYS_shmget,
-    SYS_syslog, SYS_userfaultfd, c_long,
+    SYS_adjtimex, SYS_bpf, SYS_clock_settime, SYS_delete_module, SYS_finit_module, SYS_init_module, SYS_kexec_load,
+    SYS_mbind, SYS_mq_open, SYS_msgget, SYS_perf_event_open, SYS_reboot, SYS_semget, SYS_set_mempolicy,
+    SYS_setdomainname, SYS_sethostname, SYS_settimeofday, SYS_shmat, SYS_shmget, SYS_syslog, SYS_userfaultfd, c_long,
 };
 
 use super::{Attempt, Room, Tried, call, text};
@@ -25,7 +24,7 @@ pub(super) const ALL: &[Attempt] = &[
         call(SYS_delete_module, [text(c"none_of_this_name"), 0])
     }),
     Attempt::new("kernel", "load another kernel", |_| call(SYS_kexec_load, [0, -1, 0, -1])),
-    Attempt::new("kernel_file", "load another kernel from a file", |_| call(SYS_kexec_file_load, [-1, -1, 0, 0, 0])),
+    Attempt::new("kernel_file", "load another kernel from a file", |_| call(KEXEC_FILE_LOAD, [-1, -1, 0, 0, 0])),
     Attempt::new("reboot", "reboot", |_| call(SYS_reboot, [0, 0, 0, 0])),
     Attempt::new("log", "read the kernel's log", |_| call(SYS_syslog, [10, 0, 0])),
     Attempt::new("host_name", "rename the machine", |_| call(SYS_sethostname, [0, -1])),
@@ -47,8 +46,10 @@ pub(super) const ALL: &[Attempt] = &[
     Attempt::new("posix_queue", "use a queue by a name", |_| call(SYS_mq_open, [text(c"nobody"), 0, 0, 0])),
     Attempt::new("memory_policy", "choose where memory lies", |_| call(SYS_set_mempolicy, [-1, 0, 0])),
     Attempt::new("memory_binding", "choose where this memory lies", |_| call(SYS_mbind, [0, 0, -1, 0, 0, 0])),
-    Attempt::new("security_attributes", "change how a security module sees it", |_| call(460, [0, 0, 0, 0])),
-    Attempt::new("list_mounts", "list mounts", |_| call(458, [0, 0, 0, 0])),
+    Attempt::new("security_attributes", "change how a security module sees it", |_| {
+        call(LSM_SET_SELF_ATTR, [0, 0, 0, 0])
+    }),
+    Attempt::new("list_mounts", "list mounts", |_| call(LISTMOUNT, [0, 0, 0, 0])),
     Attempt::new("number_unknown", "make a call that nobody knows", |_| call(9_999, [])),
     Attempt::new("number_negative", "make a call with a negative number", |_| call(-7, [])),
     Attempt::new("number_x32", "make calls by their x32 numbers", |_| x32(39)),
@@ -58,6 +59,15 @@ pub(super) const ALL: &[Attempt] = &[
     Attempt::new("segments", "change how its memory is divided", |_| segments()),
     Attempt::ending("entry_of_32_bits", "make calls through the entry for 32-bit programs", |_| entry_of_32_bits()),
 ];
+
+/// Equal everywhere, and not in every C library's list.
+const LISTMOUNT: c_long = 458;
+const LSM_SET_SELF_ATTR: c_long = 460;
+/// Not in every C library's list either.
+#[cfg(target_arch = "x86_64")]
+const KEXEC_FILE_LOAD: c_long = 320;
+#[cfg(target_arch = "aarch64")]
+const KEXEC_FILE_LOAD: c_long = 294;
 
 #[cfg(target_arch = "x86_64")]
 fn x32(number: c_long) -> Tried {

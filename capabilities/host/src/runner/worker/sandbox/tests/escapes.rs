@@ -48,7 +48,8 @@ fn every_attempt_has_a_name_of_its_own() {
 
 #[test]
 fn no_way_out_of_a_worker_leads_anywhere() {
-    for profile in ["sealed", "connected"] {
+    // The last has neither Landlock nor namespaces: the filters hold alone.
+    for profile in ["sealed", "connected", "older_kernel_accepted"] {
         for (scene, times) in [("attempts", 1), ("attempts_elsewhere", 2)] {
             let found = findings(profile, scene);
             assert_eq!(found.len(), times * attempts().filter(|attempt| !attempt.ends()).count());
@@ -106,7 +107,9 @@ fn every_attempt_gets_through_where_nothing_holds_it() {
     };
     let held: Vec<_> = found.iter().filter(held).map(|finding| finding.attempt.as_str()).collect();
     let mine = rustix::thread::capabilities(None).expect("they are told").effective;
-    if mine.contains(ALMIGHTY) {
+    // Root of a user namespace only looks the same.
+    let users = std::fs::read_to_string("/proc/self/uid_map").expect("it is told");
+    if mine.contains(ALMIGHTY) && users.trim_end().ends_with("4294967295") {
         // Its capability is one that virtual machines do not give away.
         let held: Vec<_> = held.into_iter().filter(|name| *name != "memory_map").collect();
         assert_eq!(held, [""; 0]);

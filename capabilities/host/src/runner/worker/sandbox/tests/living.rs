@@ -29,6 +29,17 @@ fn whatever_is_promised_holds() {
     }
 }
 
+/// A kernel that lacks what is promised is refused, unless an operator accepted that; then it is told what is lost.
+#[test]
+fn less_than_what_is_promised_is_refused_or_told() {
+    let words = rehearse("older_kernel", "achieved", "");
+    assert!(words.starts_with("worker: a worker cannot close the file system by Landlock\nhelp: "), "{words}");
+    let told = played("older_kernel_accepted", "achieved", "");
+    for item in [Item::Landlock, Item::LandlockScopes, Item::NetworkNamespace, Item::IpcNamespace, Item::EmptyTree] {
+        assert!(told.contains(&format!("no {item}: {}", item.lost())), "{item}: {told:?}");
+    }
+}
+
 /// Standard streams, the channel, and where notices go.
 #[test]
 fn a_worker_holds_no_descriptor_but_its_own() {

@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use rustix::process::WaitOptions;
 
-use super::{Forked, NOTICE_BYTES, Notice, Profile, Terms, Zygote};
+use super::bpf::{Answer, Table};
+use super::{Forked, NOTICE_BYTES, Notice, Profile, Strictness, Terms, Unsealed, Zygote, sys};
 
 const ARGV0: &str = "capability-rehearsal";
 
@@ -39,12 +40,29 @@ static ENTRY: extern "C" fn() = {
 /// How long a scene may take.
 const MOST: Duration = Duration::from_secs(60);
 
+/// A profile, and what this kernel is made to lack.
 fn terms(words: &str) -> Terms {
     match words {
         "sealed" => Terms::new(Profile::Sealed),
         "connected" => Terms::new(Profile::Connected),
+        "older_kernel" => {
+            pretend_an_older_kernel();
+            Terms::new(Profile::Sealed)
+        }
+        "older_kernel_accepted" => {
+            pretend_an_older_kernel();
+            Terms { strictness: Strictness::Degraded, ..Terms::new(Profile::Sealed) }
+        }
         other => panic!("there is no profile {other}"),
     }
+}
+
+/// Without Landlock and without namespaces.
+fn pretend_an_older_kernel() {
+    let mut table = Table::new(Answer::Allow, 0, Answer::Allow);
+    table.always(&[libc::SYS_landlock_create_ruleset, libc::SYS_unshare], Answer::Fail(libc::ENOSYS));
+    rustix::thread::set_no_new_privs(true).expect("it always can");
+    sys::install(&table.program(), false).expect("it may");
 }
 
 fn say(channel: &File, words: &str) {
@@ -85,7 +103,9 @@ fn zygote(profile: &str, scene: &str, with: &str) -> i32 {
         Ok(Forked::Worker(fork)) => {
             let channel: OwnedFd = control.try_clone().expect("there are descriptors").into();
             match fork.seal(channel, Some(noticed.into())) {
-                Err(fault) => say(&control, &format!("worker: {fault}\n")),
+                Err(Unsealed { fault, channel }) => {
+                    say(&File::from(channel.expect("its descriptors are in place")), &format!("worker: {fault}\n"));
+                }
                 Ok((worker, channel)) => {
                     let channel = File::from(channel);
                     panic_to(&channel);
