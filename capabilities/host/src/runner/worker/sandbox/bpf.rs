@@ -120,18 +120,21 @@ impl Table {
                 ranges.push((first, rule));
             }
         };
+        // The first number that is not spoken for. What lies before the next rule is known, then unknown.
         let mut next = 0;
-        for (number, rule) in &self.rules {
-            if next < *number {
+        for (number, rule) in self.rules.iter().map(|(number, rule)| (*number, Some(rule))).chain([(u32::MAX, None)]) {
+            if next < number && next <= self.last {
                 add(next, Rule::Always(self.known));
             }
-            add(*number, rule.clone());
-            next = number + 1;
+            let unknown = next.max(self.last.saturating_add(1));
+            if unknown < number {
+                add(unknown, Rule::Always(self.unknown));
+            }
+            if let Some(rule) = rule {
+                add(number, rule.clone());
+                next = number.saturating_add(1);
+            }
         }
-        if next <= self.last {
-            add(next, Rule::Always(self.known));
-        }
-        add(next.max(self.last + 1), Rule::Always(self.unknown));
         ranges
     }
 
@@ -233,3 +236,6 @@ fn jump(condition: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
 fn low_half(code: u32) -> u16 {
     u16::try_from(code & 0xffff).unwrap_or(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -162,3 +162,6 @@ const fn lacks(argument: u8, flags: i32) -> Test {
 const fn bits(number: i32) -> u32 {
     number.cast_unsigned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Who a worker is to the kernel.
 
+use rustix::io::Errno;
 use rustix::process::{Gid, Pid, Uid};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
@@ -35,7 +36,6 @@ pub(super) fn become_own(sets_users: bool, pid: Pid) -> Result<Identity, Sandbox
     if sets_users {
         drop_bounding(CapabilitySet::empty())?;
         let number = FIRST.saturating_add(pid.as_raw_nonzero().get().cast_unsigned());
-        rustix::thread::set_thread_groups(&[]).at(Step::Identity)?;
         if become_user(number).at(Step::Identity)? {
             identity = Identity::OwnUser;
         }
@@ -48,14 +48,15 @@ pub(super) fn become_own(sets_users: bool, pid: Pid) -> Result<Identity, Sandbox
     Ok(identity)
 }
 
-/// `Ok(false)` in a container whose users do not reach that far.
+/// `Ok(false)` in a container that lets nobody leave their groups, or whose users do not reach that far.
 fn become_user(number: u32) -> rustix::io::Result<bool> {
     let (user, group) = (Uid::from_raw(number), Gid::from_raw(number));
-    let changed = rustix::thread::set_thread_res_gid(group, group, group)
+    let changed = rustix::thread::set_thread_groups(&[])
+        .and_then(|()| rustix::thread::set_thread_res_gid(group, group, group))
         .and_then(|()| rustix::thread::set_thread_res_uid(user, user, user));
     match changed {
         Ok(()) => Ok(true),
-        Err(rustix::io::Errno::INVAL) => Ok(false),
+        Err(Errno::PERM | Errno::INVAL) => Ok(false),
         Err(error) => Err(error),
     }
 }

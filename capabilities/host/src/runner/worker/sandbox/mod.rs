@@ -15,6 +15,7 @@
 //! and namespaces, come on top where they can be had; [`Achieved`] says which.
 
 mod achieved;
+pub mod attempts;
 mod bpf;
 mod calls;
 mod fault;
@@ -174,14 +175,23 @@ impl Fork<'_> {
     /// Makes this process a worker. Open in it are `channel`, given back as descriptor [`CHANNEL`], `/dev/null` as the
     /// standard streams, and `notices`: the writing end of a pipe that takes [`Notice`]s and does not block.
     ///
+    /// Whatever owned a descriptor in the zygote owns nothing in this process any more, and must not be dropped in it.
+    ///
     /// # Errors
     ///
-    /// The step that failed. The process must end then: it is neither the zygote nor a worker.
-    pub fn seal(self, channel: OwnedFd, notices: Option<OwnedFd>) -> Result<(Worker, OwnedFd), SandboxFault> {
+    /// The step that failed, and the channel to say so. The process must end then: it is neither the zygote nor a worker.
+    pub fn seal(self, channel: OwnedFd, notices: Option<OwnedFd>) -> Result<(Worker, OwnedFd), Unsealed> {
+        let channel = descriptors_of_worker(channel, notices).map_err(|fault| Unsealed { fault, channel: None })?;
+        match self.close() {
+            Ok(achieved) => Ok((Worker { timer: None, achieved }, channel)),
+            Err(fault) => Err(Unsealed { fault, channel: Some(channel) }),
+        }
+    }
+
+    fn close(self) -> Result<Achieved, SandboxFault> {
         let zygote = self.zygote;
         let pid = rustix::process::getpid();
         let mut achieved = zygote.achieved;
-        let channel = descriptors_of_worker(channel, notices)?;
         achieved.identity = identity::become_own(zygote.sets_users, pid)?;
         if achieved.identity != Identity::Shared {
             zygote.terms.limits.set_tasks().at(Step::Limits)?;
@@ -200,8 +210,17 @@ impl Fork<'_> {
         trap::install().at(Step::Signals)?;
         let own = pid.as_raw_nonzero().get().cast_unsigned();
         sys::install(&filter::settled(own).program(), false).at(Step::Filter)?;
-        Ok((Worker { timer: None, achieved }, channel))
+        Ok(achieved)
     }
+}
+
+/// A fork that could not be made a worker.
+#[derive(Debug)]
+pub struct Unsealed {
+    /// The step that failed.
+    pub fault: SandboxFault,
+    /// The channel, once it is where it belongs: to tell the host.
+    pub channel: Option<OwnedFd>,
 }
 
 /// A process that can reach nothing but what comes through its channel.
@@ -242,7 +261,9 @@ impl Worker {
     /// took the timer away. The process must end then.
     pub fn lock(self) -> Result<Achieved, SandboxFault> {
         let Some(timer) = self.timer else { return Err(SandboxFault::wrong(Step::Timer)) };
-        if !sys::install(&filter::locked().program(), true).at(Step::Lock)? || !timer.runs().at(Step::Lock)? {
+        let is_same_everywhere = sys::install(&filter::locked().program(), true).at(Step::Lock)?;
+        // A timer that was taken away is one that there is not.
+        if !is_same_everywhere || !timer.runs().unwrap_or(false) {
             return Err(SandboxFault::wrong(Step::Lock));
         }
         Ok(self.achieved)

@@ -166,7 +166,7 @@ impl KillTimer {
         let times = libc::itimerspec {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
             it_value: libc::timespec {
-                tv_sec: libc::time_t::try_from(after.as_secs()).unwrap_or(libc::time_t::MAX),
+                tv_sec: i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
                 tv_nsec: c_long::from(after.subsec_nanos()),
             },
         };
@@ -189,5 +189,48 @@ impl KillTimer {
     pub(super) fn delete(self) {
         // SAFETY: a number is all this call is given.
         let _ = unsafe { libc::syscall(libc::SYS_timer_delete, c_long::from(self.0)) };
+    }
+}
+
+/// Makes a call that a sandbox must refuse.
+///
+/// For [`super::attempts`] alone, whose attempts hand the kernel numbers, null, texts that live forever, and room for 256
+/// bytes that lives for the call, which is more than any of them writes.
+pub(super) fn attempt(number: c_long, arguments: [c_long; 6]) -> io::Result<c_long> {
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: what the kernel may read and write is named above. An attempt that succeeds has shown that the sandbox does
+    // not hold, and the process ends.
+    checked(unsafe { libc::syscall(number, a, b, c, d, e, f) })
+}
+
+/// Forks in a process that must not be able to, with a copy of its memory. A child that there is all the same ends at once.
+pub(super) fn attempt_fork(flags: c_int, handle: c_long) -> io::Result<()> {
+    let none: c_long = 0;
+    // SAFETY: without `CLONE_VM` the child has memory of its own, and does nothing with it but end.
+    match checked(unsafe { libc::syscall(libc::SYS_clone, c_long::from(flags), none, handle, none, none) })? {
+        // SAFETY: ends this process, without anything of it running any more.
+        0 => unsafe { libc::_exit(0) },
+        _ => Ok(()),
+    }
+}
+
+/// Asks for its own number through the entry that 32-bit programs use, whose numbers mean other calls.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn attempt_by_interrupt() -> io::Result<()> {
+    let mut returned: c_long = 20;
+    // SAFETY: number 20 is `getpid` there: it takes nothing and writes nothing but its result. The entry clobbers what is
+    // named.
+    unsafe {
+        std::arch::asm!(
+            "int 0x80",
+            inout("rax") returned,
+            out("r8") _, out("r9") _, out("r10") _, out("r11") _,
+            options(nostack)
+        );
+    }
+    // Results of that entry have 32 bits.
+    match c_long::from((returned & 0xffff_ffff) as c_int) {
+        failed @ ..0 => Err(io::Error::from_raw_os_error(c_int::try_from(-failed).unwrap_or(0))),
+        _ => Ok(()),
     }
 }
