@@ -5,6 +5,8 @@ use capability_core::contract::Contract;
 use capability_core::policy::OptIn;
 use capability_core::store::OptIns;
 
+mod bound;
+
 use super::Service;
 use crate::audit_log;
 use crate::protocol::{Fault, Probe, ProbeState};
@@ -22,6 +24,7 @@ impl Service {
             self.families(),
             self.bindings(),
         ];
+        probes.extend(bound::probes(self.host.config().bindings()));
         probes.extend(self.isolation().await);
         probes
     }

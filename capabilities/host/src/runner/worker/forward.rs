@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use capability_core::contract::Class;
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
 use capability_core::{BoxFuture, CallTerms};
 use tokio::net::UnixStream;
@@ -72,7 +73,7 @@ impl Channel {
 }
 
 impl Broker for Forward {
-    fn serves(&self, _: HandleKind) -> bool {
+    fn serves(&self, _: HandleKind, _: Class) -> bool {
         // The host was asked at policy, before anything was sent here.
         true
     }
