@@ -7,6 +7,7 @@
 //! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
 //! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.
 
+pub mod plain;
 pub mod system;
 
 capability_core::contracts!("../contracts.lock");
