@@ -8,7 +8,9 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::{ArgumentRefusal, BodyFault, CAPABILITIES, PreparedBody};
+use crate::audit::InvocationId;
 use crate::call::Call;
+use crate::contract::Class;
 use crate::failure::Failure;
 use crate::future::BoxFuture;
 use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Clock, Context, HandleKind, Lease};
@@ -85,7 +87,7 @@ fn locked(text: String) -> String;
 struct Nobody;
 
 impl Broker for Nobody {
-    fn serves(&self, _: HandleKind) -> bool {
+    fn serves(&self, _: HandleKind, _: Class) -> bool {
         true
     }
 
@@ -111,8 +113,13 @@ fn call(name: &str) -> Call {
         turn: TurnId(7),
     };
     let (entry, deadline) = (entry(name), tokio::time::Instant::now() + Duration::from_secs(1));
-    let lease =
-        Lease { capability: entry.name(), version: entry.version(), identity: Arc::new(identity), target: None };
+    let lease = Lease {
+        entry,
+        invocation: InvocationId([2; 16]),
+        identity: Arc::new(identity),
+        target: None,
+        ending: Arc::default(),
+    };
     Call::new(lease, Arc::new(Nobody), deadline, entry.bounds().max_result())
 }
 

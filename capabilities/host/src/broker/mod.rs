@@ -10,6 +10,7 @@ pub use linux::LinuxDevice;
 
 use std::sync::Arc;
 
+use capability_core::contract::Class;
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
 use capability_core::{BoxFuture, Environment};
 
@@ -38,7 +39,7 @@ impl core::fmt::Debug for HostBroker {
 }
 
 impl Broker for HostBroker {
-    fn serves(&self, kind: HandleKind) -> bool {
+    fn serves(&self, kind: HandleKind, _: Class) -> bool {
         match kind.family() {
             HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => true,
             HandleFamily::Http | HandleFamily::Endpoint | HandleFamily::Workspace | HandleFamily::Secret => false,
