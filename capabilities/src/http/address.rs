@@ -154,7 +154,8 @@ impl Address {
 
     fn of(uri: Uri<&str>) -> Result<Self, AddressFault> {
         let is = |scheme: Scheme| uri.scheme().as_str().eq_ignore_ascii_case(scheme.as_str());
-        let scheme = [Scheme::Http, Scheme::Https].into_iter().find(|scheme| is(*scheme)).ok_or(AddressFault::Scheme)?;
+        let scheme =
+            [Scheme::Http, Scheme::Https].into_iter().find(|scheme| is(*scheme)).ok_or(AddressFault::Scheme)?;
         let authority = uri.authority().ok_or(AddressFault::Host)?;
         if authority.has_userinfo() {
             return Err(AddressFault::User);
@@ -235,7 +236,10 @@ impl core::fmt::Display for Address {
 fn plain_name(name: &str) -> Result<String, AddressFault> {
     let label = |label: &str| {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-        (1..=63).contains(&label.len()) && label.bytes().all(allowed) && !label.starts_with('-') && !label.ends_with('-')
+        (1..=63).contains(&label.len())
+            && label.bytes().all(allowed)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
     };
     // `127.1`, `2130706433` and `0x7f.1` are numbers to some readers: the last label of a name has to start as no number does.
     let number = name.rsplit('.').next().is_none_or(|last| last.starts_with(|first: char| first.is_ascii_digit()));
@@ -328,7 +332,9 @@ mod tests {
         ] {
             assert_eq!(base.join(reference).unwrap().to_string(), meant, "{reference}");
         }
-        for reference in ["javascript:alert(1)", "//user@b.example/", "file:///etc/passwd", "//127.1/", "\\\\b.example\\"] {
+        for reference in
+            ["javascript:alert(1)", "//user@b.example/", "file:///etc/passwd", "//127.1/", "\\\\b.example\\"]
+        {
             assert!(base.join(reference).is_err(), "{reference}");
         }
     }
@@ -338,8 +344,9 @@ mod tests {
         fn any_text_is_an_address_that_reads_back_or_none(text in "(https?://)?[a-z0-9.:@/?#%\\[\\]\\\\ -]{0,40}") {
             if let Ok(address) = Address::parse(&text) {
                 let written = address.to_string();
-                prop_assert_eq!(Address::parse(&written).as_ref(), Ok(&address));
-                prop_assert!(!written.contains(['@', '#', ' ', '\\']) || written.contains("/@") || address.request().contains('@'));
+                prop_assert_eq!(Address::parse(&written), Ok(address.clone()));
+                prop_assert!(!written.contains(['#', ' ', '\\']));
+                prop_assert!(!address.authority().contains('@'));
                 prop_assert!(address.request().starts_with('/'));
             }
         }

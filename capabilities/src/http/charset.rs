@@ -27,11 +27,12 @@ pub struct UnknownCharset;
 /// # Errors
 /// [`UnknownCharset`] when `label` names a charset that the Encoding Standard has not, or only to refuse it.
 pub fn decode(bytes: &[u8], label: Option<&str>, page: bool, whole: bool) -> Result<Decoded, UnknownCharset> {
-    let named = label.map(|label| Encoding::for_label_no_replacement(label.as_bytes()).ok_or(UnknownCharset)).transpose()?;
+    let named =
+        label.map(|label| Encoding::for_label_no_replacement(label.as_bytes()).ok_or(UnknownCharset)).transpose()?;
     let marked = Encoding::for_bom(bytes);
     let encoding = match (marked, named) {
         (Some((encoding, _)), _) | (None, Some(encoding)) => encoding,
-        (None, None) if page => in_page(bytes).unwrap_or_else(|| guessed(bytes)),
+        (None, None) if page => in_page(bytes).unwrap_or_else(|| guessed(bytes, whole)),
         (None, None) => UTF_8,
     };
     let bytes = marked.and_then(|(_, length)| bytes.get(length..)).unwrap_or(bytes);
@@ -45,10 +46,10 @@ pub fn decode(bytes: &[u8], label: Option<&str>, page: bool, whole: bool) -> Res
     Ok(Decoded { text, charset: encoding.name(), replaced })
 }
 
-/// UTF-8, unless it cannot be. A cut character at the end is no counterexample.
-fn guessed(bytes: &[u8]) -> &'static Encoding {
+/// UTF-8, unless it cannot be. A character that was cut at the end is no counterexample.
+fn guessed(bytes: &[u8], whole: bool) -> &'static Encoding {
     match core::str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_some() => WINDOWS_1252,
+        Err(error) if whole || error.error_len().is_some() => WINDOWS_1252,
         Ok(_) | Err(_) => UTF_8,
     }
 }
@@ -122,7 +123,10 @@ mod tests {
         }
         assert_eq!(read(b"<meta charset=utf-16>\xc3\xa9", None, true).1, "UTF-8");
         assert_eq!(read(b"<meta charset=bogus>\xe9", None, true).1, "windows-1252");
-        assert_eq!(read(b"<meta charset=utf-8>\xe9", None, true), ("<meta charset=utf-8>\u{fffd}".into(), "UTF-8", true));
+        assert_eq!(
+            read(b"<meta charset=utf-8>\xe9", None, true),
+            ("<meta charset=utf-8>\u{fffd}".into(), "UTF-8", true)
+        );
     }
 
     #[test]

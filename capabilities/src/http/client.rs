@@ -2,7 +2,6 @@
 
 use core::future::poll_fn;
 use core::pin::Pin;
-use core::task::Poll;
 
 use capability_core::Http;
 use http_body_util::{BodyExt as _, Empty};
@@ -113,8 +112,8 @@ impl Response {
 
     /// A header that stands there once and is plain ASCII.
     #[must_use]
-    pub fn header(&self, name: &'static str) -> Option<&str> {
-        let mut found = self.headers.get_all(HeaderName::from_static(name)).iter();
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.headers.get_all(name).iter();
         let value = found.next()?;
         if found.next().is_some() { None } else { value.to_str().ok() }
     }
@@ -170,7 +169,9 @@ impl core::fmt::Debug for Response {
 
 /// The connection's own half of the work. It is done beside whatever waits for it, so nothing is spawned and nothing is
 /// left behind when the call's future is dropped.
-struct Connection(Option<Pin<Box<http1::Connection<Stream, Empty<Bytes>>>>>);
+struct Connection(Option<Pin<Box<Half>>>);
+
+type Half = http1::Connection<Stream, Empty<Bytes>>;
 
 impl Connection {
     async fn beside<F: Future>(&mut self, work: F) -> F::Output {
@@ -182,10 +183,7 @@ impl Connection {
                 // Whatever ended it, whoever waits for a part of it is told.
                 self.0 = None;
             }
-            match work.as_mut().poll(cx) {
-                Poll::Ready(output) => Poll::Ready(output),
-                Poll::Pending => Poll::Pending,
-            }
+            work.as_mut().poll(cx)
         })
         .await
     }
@@ -195,17 +193,12 @@ impl Connection {
 fn fault(error: &hyper::Error) -> HttpFault {
     let mut cause = core::error::Error::source(error);
     while let Some(inner) = cause {
-        let spent = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref).is_some_and(|at| at.is::<Spent>());
+        let spent =
+            inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref).is_some_and(|at| at.is::<Spent>());
         if spent || inner.is::<Spent>() {
             return HttpFault::WireCap;
         }
         cause = inner.source();
     }
-    if error.is_parse_too_large() {
-        HttpFault::HeadersTooLarge
-    } else if error.is_parse() || error.is_parse_status() {
-        HttpFault::Protocol
-    } else {
-        HttpFault::CutOff
-    }
+    if error.is_parse() || error.is_parse_status() { HttpFault::Protocol } else { HttpFault::CutOff }
 }

@@ -19,10 +19,8 @@ pub enum HttpFault {
     Certificate,
     /// TLS did not come about.
     Tls,
-    /// The server does not speak HTTP/1.1 as it should.
+    /// The server does not speak HTTP/1.1 as it should, or its headers are above their caps.
     Protocol,
-    /// The headers are above their cap.
-    HeadersTooLarge,
     /// More came in than the cap on the connection allows.
     WireCap,
     /// The connection ended before the answer did.
@@ -32,12 +30,13 @@ pub enum HttpFault {
 }
 
 impl HttpFault {
-    /// The sentence a capability's caller may read: what was wrong and what would be right.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    /// What was wrong and what would be right.
+    const fn as_str(self) -> &'static str {
         match self {
             Self::Broker(fault) => fault.as_str(),
-            Self::Address => "the address is none that can be fetched\nhelp: write an absolute `http` or `https` address",
+            Self::Address => {
+                "the address is none that can be fetched\nhelp: write an absolute `http` or `https` address"
+            }
             Self::Runtime => "this host runs the capability where there are no sockets\nhelp: tell the operator",
             Self::OwnAuthority => {
                 "the operator's own certificate authority cannot be used\nhelp: the operator looks at `ca_file` under `[http]`"
@@ -45,9 +44,12 @@ impl HttpFault {
             Self::Certificate => {
                 "the server's certificate is not valid for that host, or nobody who is believed vouches for it\nhelp: for an authority of the household's own, the operator names its certificate as `ca_file` under `[http]`"
             }
-            Self::Tls => "the server and this host have no TLS in common\nhelp: check whether the address should be `http`",
-            Self::Protocol => "the server does not answer in HTTP/1.1\nhelp: check the port",
-            Self::HeadersTooLarge => "the server's headers are too large\nhelp: nothing can be done here",
+            Self::Tls => {
+                "the server and this host have no TLS in common\nhelp: check whether the address should be `http`"
+            }
+            Self::Protocol => {
+                "the server's answer is no HTTP/1.1, or its headers are above their caps\nhelp: check scheme and port of the address"
+            }
             Self::WireCap => "the server sends too much\nhelp: ask for a smaller part, if the server has one",
             Self::CutOff => "the connection ended in the middle of the answer\nhelp: try again later",
             Self::Coded => {
@@ -56,10 +58,10 @@ impl HttpFault {
         }
     }
 
-    /// The failure whose sentence the caller reads.
+    /// The failure whose sentence and help the caller reads.
     #[must_use]
     pub fn public(self) -> Failure {
-        Failure::public(self.as_str())
+        Failure::public(self.to_string())
     }
 }
 
@@ -71,7 +73,10 @@ impl From<BrokerFault> for HttpFault {
 
 impl core::fmt::Display for HttpFault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.as_str())
+        match self {
+            Self::Broker(fault) => fault.fmt(f),
+            fault => f.write_str(fault.as_str()),
+        }
     }
 }
 

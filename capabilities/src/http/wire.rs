@@ -80,11 +80,7 @@ pub(super) enum Stream {
 }
 
 impl hyper::rt::Read for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        mut into: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut into: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         // Copied once more than it must be, and so without a promise about memory that nobody has written.
         let mut room = [0; CHUNK];
         let most = into.remaining().min(CHUNK);

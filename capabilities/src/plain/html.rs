@@ -126,8 +126,9 @@ impl Page {
     fn gap(&mut self, name: &[u8]) {
         match name {
             b"p" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"ul" | b"ol" | b"dl" | b"table" | b"pre"
-            | b"blockquote" | b"section" | b"article" | b"header" | b"footer" | b"nav" | b"aside" | b"main" | b"form"
-            | b"fieldset" | b"figure" | b"hr" | b"title" | b"body" | b"details" | b"listing" | b"plaintext" | b"xmp" => {
+            | b"blockquote" | b"section" | b"article" | b"header" | b"footer" | b"nav" | b"aside" | b"main"
+            | b"form" | b"fieldset" | b"figure" | b"hr" | b"title" | b"body" | b"details" | b"listing"
+            | b"plaintext" | b"xmp" => {
                 self.writer.paragraph();
             }
             b"br" | b"div" | b"li" | b"tr" | b"dt" | b"dd" | b"option" | b"figcaption" | b"summary" | b"address"

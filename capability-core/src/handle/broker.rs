@@ -26,6 +26,8 @@ pub enum BrokerRequest {
     },
     /// A connection to the lease's approved target. There is nothing to name.
     Connect,
+    /// The certificate authorities that the operator trusts beside the public ones.
+    Authorities,
     /// One exchange with a configured service.
     Exchange {
         /// The endpoint kind's name.
@@ -76,6 +78,7 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Device => "Device",
             Self::Append { .. } => "Append",
             Self::Connect => "Connect",
+            Self::Authorities => "Authorities",
             Self::Exchange { .. } => "Exchange",
             Self::Open { .. } => "Open",
             Self::List { .. } => "List",
@@ -92,7 +95,7 @@ impl BrokerRequest {
     /// it may look at files of the workspace and at this machine, and the rest waits for the body.
     pub(crate) const fn leaves_a_trace(&self) -> bool {
         match self {
-            Self::Now | Self::Device | Self::Open { .. } | Self::List { .. } => false,
+            Self::Now | Self::Device | Self::Authorities | Self::Open { .. } | Self::List { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
@@ -117,7 +120,7 @@ impl BrokerRequest {
             Self::Now => holds(HandleFamily::Clock, "").map(drop),
             Self::Device => holds(HandleFamily::Device, "").map(drop),
             Self::Append { .. } => holds(HandleFamily::Journal, "").map(drop),
-            Self::Connect => holds(HandleFamily::Http, "").map(drop),
+            Self::Connect | Self::Authorities => holds(HandleFamily::Http, "").map(drop),
             Self::Exchange { endpoint, method, path, .. } => {
                 let kind = holds(HandleFamily::Endpoint, endpoint)?;
                 if kind.lists(*method, path) { Ok(()) } else { Err(BrokerFault::NotListed) }
@@ -146,6 +149,8 @@ pub enum BrokerReply {
     Device(Box<DeviceReadings>),
     /// The entry is stored.
     Appended,
+    /// The operator's own certificate authorities, each a certificate in DER.
+    Authorities(Vec<Vec<u8>>),
     /// What the service answered.
     Exchanged(EndpointReply),
     /// What stands in the directory.
