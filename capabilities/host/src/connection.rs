@@ -144,6 +144,7 @@ impl<'p> Connection<'p> {
                     let _ = served.await;
                 }
             }
+            service.close().await;
             // While the directory is still ours: the next owner's socket has the same name.
             let _ = std::fs::remove_file(socket);
             drop(service);

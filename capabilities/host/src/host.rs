@@ -12,8 +12,8 @@ use capability_core::session::{SessionId, SessionMint, Subject};
 
 use crate::audit_log::{AuditLog, Opened};
 use crate::blocking::blocking;
-use crate::broker::{HostBroker, machine};
-use crate::config::Config;
+use crate::broker::{Bound, HostBroker, SystemResolver, machine};
+use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
@@ -41,6 +41,7 @@ pub struct Host {
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
     journal: SqliteJournal,
+    broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
     config: Config,
     opened: Opened,
@@ -72,6 +73,7 @@ impl Host {
         let data_dir = DataDir::open(&options.data_dir)?;
         let owner = data_dir.lock()?;
         let config = Config::read(&data_dir.config())?;
+        let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
         let opt_ins = Arc::new(FileOptIns::open(data_dir.opt_ins())?);
@@ -83,10 +85,12 @@ impl Host {
         let log = Arc::new(OwnedLog { log, _owner: owner });
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
+        let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
+        let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
         let Parts { executor, sessions, operators } = Executor::build(Setup {
             registry,
             runner: Arc::new(ThreadRunner::new(config.limits.threads)),
-            broker: Arc::new(HostBroker::new(Arc::clone(&environment), device, journal.clone())),
+            broker: Arc::clone(&broker) as _,
             sink: Arc::clone(&log) as Arc<dyn Sink>,
             approvals: Arc::new(database.approvals()),
             turns: Arc::new(database.turns()),
@@ -96,7 +100,7 @@ impl Host {
             limits: config.limits.for_executor(),
         });
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
-        Ok(Self { executor, sessions, operators, opt_ins, journal, environment, config, opened, log, data_dir })
+        Ok(Self { executor, sessions, operators, opt_ins, journal, broker, environment, config, opened, log, data_dir })
     }
 
     /// The executor: every request of anybody goes through it.
@@ -188,6 +192,12 @@ impl Host {
         self.data_dir.audit()
     }
 
+    /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
+    /// those end by themselves, later.
+    pub async fn close(&self) {
+        self.broker.close().await;
+    }
+
     /// What the audit log held when the host opened it.
     #[must_use]
     pub const fn opened(&self) -> Opened {
@@ -199,6 +209,21 @@ impl Host {
     pub fn is_log_poisoned(&self) -> bool {
         self.log.log.is_poisoned()
     }
+}
+
+/// What the operator bound to handles, opened.
+fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
+    let bindings = config.bindings();
+    let workspace = match &bindings.workspace {
+        None => None,
+        Some(root) => Some(open_workspace(&data_dir.config(), root, data_dir.path())?),
+    };
+    Ok(Bound {
+        endpoints: bindings.endpoints.clone(),
+        allowed: bindings.allowed.clone(),
+        workspace,
+        secrets: Some(data_dir.secrets()),
+    })
 }
 
 impl core::fmt::Debug for Host {

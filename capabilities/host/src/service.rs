@@ -34,6 +34,11 @@ impl Service {
         Self { host }
     }
 
+    /// Gives back what the host holds at services outside.
+    pub async fn close(&self) {
+        self.host.close().await;
+    }
+
     /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.
     pub async fn handle(&self, request: &Request, peer: Option<Pid>) -> Reply {
         let reply = self.perform(request, peer).await.unwrap_or_else(Reply::Fault);

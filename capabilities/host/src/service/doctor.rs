@@ -5,6 +5,8 @@ use capability_core::contract::Contract;
 use capability_core::policy::OptIn;
 use capability_core::store::OptIns;
 
+mod bound;
+
 use super::Service;
 use crate::audit_log;
 use crate::protocol::{Fault, Probe, ProbeState};
@@ -12,7 +14,7 @@ use crate::words::counted;
 
 impl Service {
     pub(super) async fn doctor(&self) -> Vec<Probe> {
-        vec![
+        let mut probes = vec![
             self.directory(),
             self.registry(),
             self.contracts(),
@@ -22,7 +24,9 @@ impl Service {
             self.families(),
             self.bindings(),
             self.isolation(),
-        ]
+        ];
+        probes.extend(bound::probes(self.host.config().bindings()));
+        probes
     }
 
     fn directory(&self) -> Probe {
