@@ -15,6 +15,7 @@
 //! [`plain`] makes text from elsewhere fit to be shown.
 
 pub mod http;
+mod object;
 pub mod pihole;
 pub mod plain;
 pub mod system;

@@ -7,11 +7,15 @@
 //! What comes back is aggregates. A count per client or per domain has no place in the results' schemas, so a Pi-hole that
 //! tells more than it is asked, today or in a later version, tells it to nobody.
 
+use core::time::Duration;
+
 use capability_core::handle::{BrokerFault, Endpoint, EndpointKind, EndpointReply, HttpMethod, Reads};
 use capability_core::{Clock, Failure, Timestamp, capability};
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
+
+use crate::object::Object;
 
 /// A Pi-hole of version 6. The operator configures it as `[endpoints.pihole]`; on a device of the household with
 /// `reach = "device"`, without which nothing `local` is bound to it.
@@ -48,13 +52,16 @@ pub struct Status {
     pub checked_at: Timestamp,
 }
 
+/// How long an answer is waited for: less than the call's 5 seconds, so that silence is an answer too.
+const PATIENCE: Duration = Duration::from_secs(4);
+
 /// Whether the household's Pi-hole can be reached and whether it blocks.
 ///
 /// Takes no arguments. A Pi-hole that cannot be reached is an answer, not an error; one that refuses the configured password
 /// is an error. Nothing about clients or domains is read.
 #[capability(name = "pihole.status", version = 1, side_effect = read_only, network = local, title = "Pi-hole status")]
 pub async fn pihole_status(pihole: &Endpoint<Pihole>, clock: &Clock) -> Result<Status, Failure> {
-    let answer = pihole.get(BLOCKING, &[]).await;
+    let answer = tokio::time::timeout(PATIENCE, pihole.get(BLOCKING, &[])).await.unwrap_or(Err(BrokerFault::TimedOut));
     let checked_at = clock.now().await?;
     let reply = match answer {
         Ok(reply) => reply,
@@ -139,8 +146,8 @@ enum Privacy {
 /// The privacy level. A Pi-hole that does not tell it has answered too.
 async fn privacy(pihole: &Endpoint<Pihole>) -> Result<Privacy, Failure> {
     let reply = pihole.get(PRIVACY, &[]).await.map_err(BrokerFault::into_public)?;
-    let level = if reply.is_success() { reply.json::<Config>().ok() } else { None };
-    Ok(match level.and_then(|told| told.config.misc.privacylevel.known()) {
+    let level = if reply.is_success() { reply.json::<Object<Config>>().ok() } else { None };
+    Ok(match level.and_then(|told| told.0.config.0.misc.0.privacylevel.known()) {
         Some(0 | 1) => Privacy::Clients,
         Some(2) => Privacy::Numbers,
         Some(_) => Privacy::Nothing,
@@ -175,7 +182,7 @@ fn summary(
         queries_total,
         queries_blocked,
         blocked_percentage,
-        blocklist_size: counters.gravity.domains_being_blocked.known(),
+        blocklist_size: counters.gravity.0.domains_being_blocked.known(),
         // Where clients are not told apart they are all counted as one.
         unique_clients: if privacy == Privacy::Clients { counts.total_clients.known() } else { None },
         checked_at,
@@ -204,11 +211,9 @@ async fn ask<T: DeserializeOwned>(pihole: &Endpoint<Pihole>, path: &str, query: 
 /// An answer of the shape that was asked for. What else it holds is not looked at.
 fn read<T: DeserializeOwned>(reply: &EndpointReply) -> Result<T, Failure> {
     match reply.status {
-        200 => reply.json().map_err(BrokerFault::into_public),
+        200 => reply.json::<Object<T>>().map(|Object(found)| found).map_err(BrokerFault::into_public),
         401 | 403 => Err(BrokerFault::CredentialRefused.into_public()),
-        429 => Err(Failure::public(
-            "Pi-hole has no session left, or is asked too often\nhelp: try again later; the operator sees sessions in Pi-hole's settings",
-        )),
+        429 => Err(BrokerFault::Busy.into_public()),
         _ => Err(BrokerFault::MalformedReply.into_public()),
     }
 }
@@ -268,7 +273,7 @@ struct Counts {
 
 #[derive(Debug, Deserialize)]
 struct Counters {
-    gravity: Gravity,
+    gravity: Object<Gravity>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -279,12 +284,12 @@ struct Gravity {
 
 #[derive(Deserialize)]
 struct Config {
-    config: Misc,
+    config: Object<Misc>,
 }
 
 #[derive(Deserialize)]
 struct Misc {
-    misc: PrivacyLevel,
+    misc: Object<PrivacyLevel>,
 }
 
 #[derive(Deserialize)]

@@ -2,6 +2,8 @@
 //! with a look at what was recorded.
 
 #[cfg(test)]
+mod addresses;
+#[cfg(test)]
 mod bans;
 #[cfg(test)]
 mod fetch;

@@ -176,7 +176,7 @@ async fn a_talkative_searxng_is_cut_short() {
         "title": "<b>".repeat(1000) + &"x".repeat(5000), "url": "https://a.example/?q=\u{202e}b", "content": "\"\\\n".repeat(5000),
         "engine": "canary", "img_src": "http://canary.example/", "parsed_url": ["canary"],
     });
-    let body = json!({ "results": vec![hit; 30], "answers": ["canary"], "infoboxes": [{ "content": "canary" }], "suggestions": ["canary"] });
+    let body = json!({ "results": vec![hit; 12], "answers": ["canary"], "infoboxes": [{ "content": "canary" }], "suggestions": ["canary"] });
     let server =
         Server::start(move |_, out| out.write_all(&answer("200 OK", JSON, body.to_string())).map(|()| Then::Close));
     let told = household(&server.url("")).await.called("web.search", &query("bread")).await;

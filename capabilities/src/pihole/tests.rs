@@ -90,6 +90,7 @@ fn what_is_no_answer_is_a_failure_in_our_words() {
         (200, r#"{"blocking":true}"#, "JSON"),
         (200, r#"{"blocking":"enabled","blocking":"disabled"}"#, "JSON"),
         (200, "[]", "JSON"),
+        (200, r#"["enabled"]"#, "JSON"),
     ] {
         let failure = read::<Blocking>(&reply(status, body)).err().unwrap();
         let told = failure.public_message().unwrap();
@@ -103,5 +104,5 @@ fn what_is_no_answer_is_a_failure_in_our_words() {
 #[test]
 fn a_privacy_level_is_read_where_it_stands() {
     let config: Config = serde_json::from_str(r#"{"config":{"misc":{"privacylevel":3}},"took":0.1}"#).unwrap();
-    assert_eq!(config.config.misc.privacylevel.known(), Some(3));
+    assert_eq!(config.config.0.misc.0.privacylevel.known(), Some(3));
 }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::object::Object;
 use crate::plain;
 
 /// A SearXNG whose settings list `json` under `search.formats`. The operator configures it as `[endpoints.searxng]`.
@@ -163,8 +164,8 @@ fn found(reply: &EndpointReply) -> Result<(Vec<SearchResult>, Coverage), Failure
         }
         _ => return Err(BrokerFault::MalformedReply.into_public()),
     }
-    let answer: Answer = reply.json().map_err(BrokerFault::into_public)?;
-    let results: Vec<_> = answer.results.items.into_iter().map(result).collect();
+    let Object(answer) = reply.json::<Object<Answer>>().map_err(BrokerFault::into_public)?;
+    let results: Vec<_> = answer.results.items.into_iter().map(|Object(hit)| result(hit)).collect();
     let coverage = match (answer.unresponsive_engines.count, results.is_empty()) {
         (0, _) => Coverage::Complete,
         (_, false) => Coverage::Partial,
@@ -187,7 +188,7 @@ fn result(hit: Hit) -> SearchResult {
 
 #[derive(Deserialize)]
 struct Answer {
-    results: First<Hit, MAX_RESULTS>,
+    results: First<Object<Hit>, MAX_RESULTS>,
     #[serde(default)]
     unresponsive_engines: First<IgnoredAny, 0>,
 }
@@ -346,6 +347,8 @@ mod tests {
             (200, "application/json", "canary", "JSON"),
             (200, "application/json", "{}", "JSON"),
             (200, "application/json", "[]", "JSON"),
+            (200, "application/json", "[[]]", "JSON"),
+            (200, "application/json", "{\"results\":[[\"canary\"]]}", "JSON"),
             (200, "application/json", "{\"results\":{}}", "JSON"),
         ] {
             let failure = found(&reply(status, content_type, body)).err().unwrap();
