@@ -76,7 +76,7 @@ pub async fn pihole_status(pihole: &Endpoint<Pihole>, clock: &Clock) -> Result<S
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Period {
-    /// Since midnight in Coordinated Universal Time.
+    /// Since midnight where the host is.
     Today,
     /// The 24 hours before the call.
     #[serde(rename = "last_24h")]
@@ -115,12 +115,12 @@ pub async fn pihole_summary(
     period: Period,
 ) -> Result<Summary, Failure> {
     let checked_at = clock.now().await?;
-    let now = checked_at.as_micros() / 1_000_000;
+    let until = seconds(checked_at);
     let from = match period {
-        Period::Today => now - now.rem_euclid(SECONDS_PER_DAY),
-        Period::Last24h => now - SECONDS_PER_DAY,
+        Period::Today => seconds(clock.day_began().await?),
+        Period::Last24h => until.saturating_sub(SECONDS_PER_DAY),
     };
-    let (from, until) = (from.to_string(), now.to_string());
+    let (from, until) = (from.to_string(), until.to_string());
     let query = [("from", from.as_str()), ("until", until.as_str())];
     let counts: Counts = ask(pihole, COUNTS, &query).await?;
     let counters: Counters = ask(pihole, COUNTERS, &[]).await?;
@@ -129,6 +129,11 @@ pub async fn pihole_summary(
 }
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
+/// As Pi-hole counts time.
+const fn seconds(time: Timestamp) -> i64 {
+    time.as_micros().div_euclid(1_000_000)
+}
 
 /// What Pi-hole keeps, from the most to the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -77,5 +77,5 @@ fn the_capability_and_the_host_read_an_address_alike() {
             assert_eq!(place.host.to_string().trim_matches(['[', ']']), address.host(), "{text:?}");
         }
     }
-    assert!(read > 2_000, "{read} addresses say little");
+    assert!(read > 1_000, "{read} addresses say little");
 }

@@ -7,7 +7,7 @@
 //! | handle | what it is asked | class that may hold it |
 //! |---|---|---|
 //! | [`&Context`](Context) | [`subject`](Context::subject), [`turn`](Context::turn), [`mode`](Context::mode), [`remaining`](Context::remaining) | any |
-//! | [`&Clock`](Clock) | [`now`](Clock::now) | any |
+//! | [`&Clock`](Clock) | [`now`](Clock::now), [`day_began`](Clock::day_began) | any |
 //! | [`&Device`](Device) | [`readings`](Device::readings): one set of [`DeviceReadings`] | any |
 //! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
 //! | [`&Http`](Http) | [`connect`](Http::connect), [`target`](Http::target), [`authorities`](Http::authorities) | `external`, with a `target` |

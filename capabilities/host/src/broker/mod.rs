@@ -237,6 +237,10 @@ impl Broker for HostBroker {
                 let now = self.environment.now();
                 Box::pin(core::future::ready(Ok(BrokerReply::Now(now))))
             }
+            BrokerRequest::DayBegan => {
+                let began = self.environment.day_began(self.environment.now());
+                Box::pin(core::future::ready(Ok(BrokerReply::Now(began))))
+            }
             BrokerRequest::Device => {
                 let device = Arc::clone(&self.device);
                 // Reading a machine is reading many small files, and a file system that hangs must not hang its caller.
