@@ -180,3 +180,97 @@ pub trait Broker: Send + Sync + 'static {
     /// handle, that the call is confirmed where it must be, and that it has not ended.
     fn serve(&self, lease: &Lease, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::BrokerRequest;
+    use crate::handle::{
+        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Read,
+        Reads, Secret, SecretKind, Workspace, Write,
+    };
+
+    struct Service;
+    impl EndpointKind for Service {
+        const NAME: &'static str = "service";
+        type Power = Reads;
+        const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/state")];
+    }
+    struct Token;
+    impl SecretKind for Token {
+        const NAME: &'static str = "token";
+    }
+
+    fn exchange(endpoint: &str, method: HttpMethod, path: &str) -> BrokerRequest {
+        let (endpoint, path) = (endpoint.to_owned(), path.to_owned());
+        BrokerRequest::Exchange { endpoint, method, path, query: vec![], body: None }
+    }
+
+    fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
+        let path = || "a".to_owned();
+        vec![
+            (BrokerRequest::Now, Clock::KIND),
+            (BrokerRequest::Device, Device::KIND),
+            (BrokerRequest::Append { text: String::new() }, Journal::KIND),
+            (BrokerRequest::Connect, Http::KIND),
+            (exchange("service", HttpMethod::Get, "/state"), Endpoint::<Service>::KIND),
+            (BrokerRequest::Open { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::List { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
+            (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
+            (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+        ]
+    }
+
+    #[test]
+    fn only_the_declared_handle_lets_a_request_pass() {
+        for (request, own) in every_request() {
+            assert_eq!(request.is_declared_by(&[own]), Ok(()), "{request:?}");
+            assert_eq!(request.is_declared_by(&[]), Err(BrokerFault::Undeclared), "{request:?}");
+            for (_, other) in every_request() {
+                let writes = other.may_change() && own.family() == other.family();
+                if other != own && !writes {
+                    assert_eq!(
+                        request.is_declared_by(&[other]),
+                        Err(BrokerFault::Undeclared),
+                        "{request:?} by {other}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_exchange_is_of_a_listed_method_and_path_of_that_very_service() {
+        let declared = [Endpoint::<Service>::KIND];
+        for (endpoint, method, path, fault) in [
+            ("service", HttpMethod::Post, "/state", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "/state/", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "/state?x", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "/STATE", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "", BrokerFault::NotListed),
+            ("other", HttpMethod::Get, "/state", BrokerFault::Undeclared),
+            ("", HttpMethod::Get, "/state", BrokerFault::Undeclared),
+        ] {
+            assert_eq!(exchange(endpoint, method, path).is_declared_by(&declared), Err(fault), "{endpoint} {path}");
+        }
+        let other = BrokerRequest::Reveal { secret: "other".to_owned() };
+        assert_eq!(other.is_declared_by(&[Secret::<Token>::KIND]), Err(BrokerFault::Undeclared));
+    }
+
+    /// What a preview may do is what can be undone by looking away.
+    #[test]
+    fn whatever_is_seen_elsewhere_leaves_a_trace() {
+        let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
+        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true]);
+    }
+
+    #[test]
+    fn a_request_crosses_as_plain_data_and_shows_nothing_of_itself() {
+        for (request, _) in every_request() {
+            let text = serde_json::to_string(&request).unwrap();
+            let again: BrokerRequest = serde_json::from_str(&text).unwrap();
+            assert_eq!(serde_json::to_string(&again).unwrap(), text);
+            assert!(format!("{request:?}").chars().all(char::is_alphabetic), "{request:?}");
+        }
+    }
+}

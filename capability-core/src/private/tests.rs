@@ -194,3 +194,18 @@ async fn annotated_functions_are_callable() {
     let context = <Context as crate::handle::Handle>::lend(&call("private.echo"));
     assert_eq!(echo(&context, "a".to_owned(), 1).await.unwrap(), "local:a");
 }
+
+/// Whoever asks, and by whatever way: the entry's declaration decides, and the lease's end.
+#[tokio::test]
+async fn a_call_asks_for_what_its_entry_declares_until_its_lease_ends() {
+    let call = call("private.plain");
+    let ask = |request| call.ask(request);
+    assert_eq!(ask(BrokerRequest::Now).await.err(), Some(BrokerFault::Unserved), "it came as far as the broker");
+    assert_eq!(ask(BrokerRequest::Device).await.err(), Some(BrokerFault::Undeclared));
+    assert_eq!(ask(BrokerRequest::Connect).await.err(), Some(BrokerFault::Undeclared));
+    let ending = call.lease().ending();
+    assert!(!ending.has_come());
+    drop(crate::handle::LeaseHolder::of(call.lease()));
+    ending.comes().await;
+    assert_eq!(ask(BrokerRequest::Now).await.err(), Some(BrokerFault::Ended));
+}
