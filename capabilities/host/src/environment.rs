@@ -72,7 +72,8 @@ impl Environment for HostEnvironment {
 
 /// When the day of `now` began in `zone`. Not every day begins at midnight, or 24 hours after the one before.
 fn day_began(now: Timestamp, zone: TimeZone) -> Timestamp {
-    let began = jiff::Timestamp::from_microsecond(now.as_micros()).and_then(|now| now.to_zoned(zone).start_of_day());
+    let began =
+        jiff::Timestamp::from_microsecond(now.as_micros()).and_then(|now| now.to_zoned_datetime(zone).start_of_day());
     // Outside the years that calendars are made for there is no day to begin.
     began.map_or(now, |began| Timestamp::from_micros(began.timestamp().as_microsecond()))
 }
