@@ -77,6 +77,7 @@ impl Lab {
         let bound = Bound {
             endpoints: endpoints.iter().map(|(name, settings)| ((*name).to_owned(), settings.clone())).collect(),
             allowed: allowed.iter().map(|text| Place::of_authority(text, 0).expect("a place")).collect(),
+            authorities: None,
             workspace: Some(root),
             secrets: Some(secrets),
         };

@@ -249,6 +249,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
     Ok(Bound {
         endpoints: bindings.endpoints.clone(),
         allowed: bindings.allowed.clone(),
+        authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
     })
