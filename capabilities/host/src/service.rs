@@ -202,3 +202,6 @@ fn outcome(outcome: &Outcome) -> Result<Reply, Fault> {
 fn unsaid() -> Fault {
     Fault::broken("the answer cannot be written as JSON", "report it to the capability's author")
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleKind, OnDevice, Reads, Targetless, sealed,
+    BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleKind, OnDevice, Reads, Targetless,
+    is_configured_name, sealed,
 };
 use crate::call::Call;
 
@@ -240,16 +241,21 @@ impl<K> core::fmt::Debug for Endpoint<K> {
 
 impl<K> sealed::Sealed for Endpoint<K> {}
 impl<K: EndpointKind> Handle for Endpoint<K> {
-    const KIND: HandleKind = {
-        assert!(
-            K::Power::MAY_CHANGE || only_reads(K::ALLOWED),
-            "an endpoint kind whose `Power` is `Reads` allows `HttpMethod::Get` only\nhelp: write `type Power = Changes;`"
-        );
-        assert!(
-            are_plain(K::ALLOWED),
-            "an endpoint kind's `ALLOWED` holds plain paths only: `/`, then letters, digits, `-`, `_`, `.`\nhelp: write it as in `/api/stats/summary`; a query goes to `get`"
-        );
-        HandleKind::endpoint(K::NAME, K::ALLOWED)
+    const KIND: HandleKind = HandleKind::endpoint(K::NAME, K::ALLOWED);
+    const FAULT: Option<&'static str> = if !is_configured_name(K::NAME) {
+        Some(
+            "the `NAME` of this endpoint kind is no plain name: a `#[capability]` finds its service by a word in the configuration\nhelp: write it as in `const NAME: &'static str = \"searxng\";`",
+        )
+    } else if !K::Power::MAY_CHANGE && !only_reads(K::ALLOWED) {
+        Some(
+            "the `ALLOWED` of this endpoint kind holds `HttpMethod::Post`, and its `Power` is `Reads`: a kind that only reads sends `HttpMethod::Get`\nhelp: write `type Power = Changes;`",
+        )
+    } else if !are_plain(K::ALLOWED) {
+        Some(
+            "the `ALLOWED` of this endpoint kind holds a path that is not plain: a path is `/` and segments of letters, digits, `-`, `_`, `.`\nhelp: write it as in `/api/stats/summary`; a query goes to `get`",
+        )
+    } else {
+        None
     };
     type Reach = OnDevice;
     type Power = K::Power;

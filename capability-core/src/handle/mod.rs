@@ -121,15 +121,10 @@ impl HandleKind {
     }
 
     pub(crate) const fn secret(name: &'static str) -> Self {
-        assert!(
-            is_configured_name(name),
-            "a secret kind's `NAME` is a plain name\nhelp: write it as in `mail_password`"
-        );
         Self::new(HandleFamily::Secret, name)
     }
 
     pub(crate) const fn endpoint(name: &'static str, allowed: &'static [(HttpMethod, &'static str)]) -> Self {
-        assert!(is_configured_name(name), "an endpoint kind's `NAME` is a plain name\nhelp: write it as in `searxng`");
         Self { allowed, ..Self::new(HandleFamily::Endpoint, name) }
     }
 
@@ -246,6 +241,9 @@ impl core::fmt::Display for HandleKind {
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {
     /// What it gives access to.
     const KIND: HandleKind;
+    /// What is wrong with the author's own part of it, if anything: a compile error at the parameter that takes it.
+    #[doc(hidden)]
+    const FAULT: Option<&'static str> = None;
     /// [`OnDevice`] or [`OffDevice`]: whether holding it can send data off the device.
     type Reach;
     /// [`Reads`] or [`Changes`]: whether holding it can change something.

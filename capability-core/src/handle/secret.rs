@@ -4,7 +4,10 @@ use core::marker::PhantomData;
 use std::fs::File;
 use std::io::Read as _;
 
-use super::{BrokerFault, BrokerReply, BrokerRequest, Handle, HandleKind, OnDevice, Reads, Targetless, sealed};
+use super::{
+    BrokerFault, BrokerReply, BrokerRequest, Handle, HandleKind, OnDevice, Reads, Targetless, is_configured_name,
+    sealed,
+};
 use crate::call::Call;
 
 /// The longest secret, in bytes.
@@ -98,6 +101,13 @@ impl<K> core::fmt::Debug for Secret<K> {
 impl<K> sealed::Sealed for Secret<K> {}
 impl<K: SecretKind> Handle for Secret<K> {
     const KIND: HandleKind = HandleKind::secret(K::NAME);
+    const FAULT: Option<&'static str> = if is_configured_name(K::NAME) {
+        None
+    } else {
+        Some(
+            "the `NAME` of this secret kind is no plain name: a `#[capability]` finds its secret by the name of a file\nhelp: write it as in `const NAME: &'static str = \"mail_password\";`",
+        )
+    };
     type Reach = OnDevice;
     type Power = Reads;
     type Scope = Targetless;

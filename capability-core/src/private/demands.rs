@@ -32,7 +32,13 @@ impl<T: Serialize + JsonSchema> Answer for T {}
 /// Demands of an owned parameter's type what [`Argument`] says, at the place where it is written.
 pub const fn argument<T: Argument>() {}
 
-/// Demands of a borrowed parameter's type that it is a handle and that the class may hold it.
+/// Demands of a borrowed parameter's type that it is a handle, that the class may hold it, and that the author's own part of
+/// it, such as an endpoint kind, is in order.
+///
+/// # Panics
+/// When that part is not; in the constant that it is called in, that is a compile error at the caller's own span.
+#[track_caller]
+#[expect(clippy::panic, reason = "in a constant this is a compile error, with the handle's own words")]
 pub const fn handle<N, E, T, H>()
 where
     H: Handle,
@@ -40,6 +46,9 @@ where
     E: EffectPermits<H, H::Power>,
     T: TargetPermits<H, H::Scope>,
 {
+    if let Some(fault) = H::FAULT {
+        panic!("{}", fault);
+    }
 }
 
 /// Demands that a handle is of another kind than those before it.

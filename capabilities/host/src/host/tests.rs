@@ -152,3 +152,31 @@ async fn damaged_state_is_refused() {
     }
     drop(open(&dir).unwrap());
 }
+
+/// The workspace and what the host keeps are two places, whichever way round, and the first is there.
+#[tokio::test]
+async fn a_workspace_is_a_directory_beside_the_hosts_own() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(open(&dir).unwrap());
+    let data = dir.path().join("data");
+    let config = |root: &std::path::Path| {
+        let text = format!("[workspace]\nroot = {:?}\n", root.display().to_string());
+        crate::data_dir::write_private(&data.join("config.toml"), text.as_bytes()).unwrap();
+    };
+    std::fs::create_dir(dir.path().join("notes")).unwrap();
+    std::os::unix::fs::symlink(&data, dir.path().join("link")).unwrap();
+    for (root, words) in [
+        (data.clone(), "holds the data directory"),
+        (data.join("audit"), "holds the data directory"),
+        (dir.path().to_owned(), "holds the data directory"),
+        (dir.path().join("link"), "holds the data directory"),
+        (dir.path().join("absent"), "cannot be opened"),
+        (data.join("config.toml"), ""),
+    ] {
+        config(&root);
+        let refused = open(&dir).unwrap_err().to_string();
+        assert!(refused.contains(words) && refused.contains("\nhelp: "), "{}: {refused}", root.display());
+    }
+    config(&dir.path().join("notes"));
+    drop(open(&dir).unwrap());
+}
