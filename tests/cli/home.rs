@@ -119,7 +119,7 @@ impl Home {
     }
 
     pub fn log(&self) -> PathBuf {
-        self.data().join("audit/audit.jsonl")
+        self.data().join("audit/seg-00000000000000000001.jsonl")
     }
 
     pub fn token(&self) -> PathBuf {

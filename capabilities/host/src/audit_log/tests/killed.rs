@@ -4,18 +4,21 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::super::{AuditLog, line, log_path, verify};
-use super::{expiry, submit};
+use super::super::{AuditLog, Options, line, verify};
+use super::{SMALL, intent, segments, submit};
 
 const DIR: &str = "CAPABILITY_TEST_KILLED_LOG";
+
+/// Several rotations and checkpoints in each of the child's lives.
+const ROTATING: Options = Options { segment_bytes: 4096, ..SMALL };
 
 /// The child: writes for ever and prints each receipt. Does nothing as a test.
 #[test]
 fn child() {
     let Some(dir) = std::env::var_os(DIR) else { return };
-    let (log, _) = AuditLog::open(std::path::Path::new(&dir)).unwrap();
+    let (log, _) = AuditLog::open_with(std::path::Path::new(&dir), ROTATING).unwrap();
     for number in (0..=u8::MAX).cycle() {
-        let receipt = submit(&log, expiry(number)).unwrap();
+        let receipt = submit(&log, intent(number)).unwrap();
         println!("\nreceipt {} {}", receipt.seq, receipt.hash.unwrap());
     }
 }
@@ -49,7 +52,8 @@ fn receipts_outlive_the_process() {
     }
     drop(AuditLog::open(&audit).unwrap());
     assert_eq!(verify(&audit).unwrap().exit_code(), 0);
-    let bytes = std::fs::read(log_path(&audit)).unwrap();
+    assert!(segments(&audit).len() > 3);
+    let bytes: Vec<u8> = segments(&audit).iter().flat_map(|path| std::fs::read(path).unwrap()).collect();
     let hashes: Vec<_> = bytes.split(|byte| *byte == b'\n').map(|whole| line::hash(whole).to_string()).collect();
     assert!(receipts.len() > 30, "{}", receipts.len());
     for receipt in receipts {
