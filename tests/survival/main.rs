@@ -1,7 +1,7 @@
 //! Whatever becomes of calls and of their host, the next start of the log leaves one outcome of each.
 
 #[cfg(test)]
-#[expect(dead_code, reason = "each suite uses some of the laboratory")]
+#[expect(dead_code, unused_imports, reason = "each suite uses some of the laboratory")]
 #[path = "../fixtures/mod.rs"]
 mod fixtures;
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn every_interleaving_of_ends_and_a_kill_leaves_one_outcome_each(steps in steps()) {

@@ -162,8 +162,7 @@ fn main() {
     let mut line = tail(&audit, 1).expect("read").concat();
     println!("a line of {} bytes", line.len() + 1);
     line.push('\n');
-    let mut file =
-        OpenOptions::new().append(true).create(true).open(dir.path().join("raw")).expect("opened");
+    let mut file = OpenOptions::new().append(true).create(true).open(dir.path().join("raw")).expect("opened");
 
     let (floor, ours) = interleaved(rounds, || raw(&mut file, line.as_bytes(), many), || writers(&log, 1, many));
     told("one writer / append and fdatasync", ("fdatasync", floor), ("one writer", ours), 0.7);

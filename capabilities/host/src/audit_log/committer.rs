@@ -221,11 +221,11 @@ impl<D: Disk> Committer<D> {
     /// Serves the queue until nobody can submit any more. The first fault is the last write: from then on everything is
     /// refused. A failed sync is never tried again, since the kernel may have dropped what it could not write.
     pub(super) fn serve(mut self, queue: &Receiver<Queued>, anchors: &SyncSender<Checkpoint>) {
-        let mut due = Instant::now();
+        // When a checkpoint is due: so long after the first record that none covers.
+        let mut due: Option<Instant> = None;
         loop {
             let room = self.state.is_short().then_some(self.options.checkpoint_every);
-            let anchor = (self.tip.tree.size() > self.tip.anchored && !self.state.is_poisoned())
-                .then(|| due.saturating_duration_since(Instant::now()));
+            let anchor = due.map(|due| due.saturating_duration_since(Instant::now()));
             let next = match room.into_iter().chain(anchor).min() {
                 None => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(wait) => queue.recv_timeout(wait),
@@ -241,9 +241,15 @@ impl<D: Disk> Committer<D> {
             if let Err(error) = outcome {
                 self.state.poison(&error);
             }
-            if Instant::now() >= due && !self.state.is_poisoned() {
-                due = self.ask(anchors);
-            }
+            due = if self.state.is_poisoned() || self.tip.tree.size() == self.tip.anchored {
+                None
+            } else {
+                match due {
+                    Some(due) if due <= Instant::now() => self.ask(anchors),
+                    Some(due) => Some(due),
+                    None => Some(Instant::now() + self.options.checkpoint_every),
+                }
+            };
         }
         if !self.state.is_poisoned() {
             let _ = self.disk.cut(&mut self.file, self.tip.segment.len);
@@ -293,19 +299,18 @@ impl<D: Disk> Committer<D> {
         }
     }
 
-    /// Asks for a checkpoint if there is anything new, and says when the next one is due.
-    fn ask(&mut self, anchors: &SyncSender<Checkpoint>) -> Instant {
-        let Some(checkpoint) = self.unanchored() else { return Instant::now() };
+    /// Asks for a checkpoint, and says when to ask again if the one before is still being written.
+    fn ask(&mut self, anchors: &SyncSender<Checkpoint>) -> Option<Instant> {
+        let checkpoint = self.unanchored()?;
         match anchors.try_send(checkpoint) {
             Ok(()) => {
                 self.anchored(checkpoint);
-                Instant::now() + self.options.checkpoint_every
+                None
             }
-            // The last one is still being written.
-            Err(TrySendError::Full(_)) => Instant::now() + self.options.checkpoint_every / 16,
+            Err(TrySendError::Full(_)) => Some(Instant::now() + self.options.checkpoint_every / 16),
             Err(TrySendError::Disconnected(_)) => {
                 self.state.poison(&io::ErrorKind::BrokenPipe.into());
-                Instant::now()
+                None
             }
         }
     }

@@ -12,15 +12,16 @@ const DIR: &str = "CAPABILITY_TEST_KILLED_LOG";
 /// Several rotations and checkpoints in each of the child's lives.
 const ROTATING: Options = Options { segment_bytes: 4096, ..SMALL };
 
-/// The child: writes for ever and prints each receipt. Does nothing as a test.
+/// The child: writes until it is refused and prints each receipt. Does nothing as a test.
 #[test]
 fn child() {
     let Some(dir) = std::env::var_os(DIR) else { return };
-    let (log, _) = AuditLog::open_with(std::path::Path::new(&dir), ROTATING).unwrap();
+    let Ok((log, _)) = AuditLog::open_with(std::path::Path::new(&dir), ROTATING) else { return };
     for number in (0..=u8::MAX).cycle() {
-        let receipt = submit(&log, intent(number)).unwrap();
+        let Ok(receipt) = submit(&log, intent(number)) else { break };
         println!("\nreceipt {} {}", receipt.seq, receipt.hash.unwrap());
     }
+    println!("\nrefused {}", if log.is_poisoned() { "for good" } else { "for now" });
 }
 
 #[test]
@@ -59,5 +60,63 @@ fn receipts_outlive_the_process() {
     for receipt in receipts {
         let (seq, hash) = receipt.split_once(' ').unwrap();
         assert_eq!(hashes[seq.parse::<usize>().unwrap() - 1], hash);
+    }
+}
+
+/// The kernel fails one of the log's system calls, in each of the ways that a disk has: nothing acknowledged is lost, and
+/// the next start goes on.
+#[test]
+fn system_calls_that_fail() {
+    let strace = || {
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-o", "/dev/null"]);
+        command
+    };
+    if !strace().arg("true").stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
+        // It is not on this machine, or nobody may trace here; `the_first_fault_is_the_last_write` shows the same in memory.
+        return;
+    }
+    for (call, from, fault, ends) in [
+        ("fdatasync", 9, "EIO", "for good"),
+        ("fdatasync", 10, "EIO", "for good"),
+        ("fsync", 9, "EIO", "for good"),
+        ("fallocate", 3, "ENOSPC", "for now"),
+        ("fallocate", 3, "EIO", "for good"),
+        ("rename", 3, "EIO", "for good"),
+        ("ftruncate", 1, "EIO", ""),
+    ] {
+        let told = format!("{call} {from} {fault}");
+        let dir = tempfile::tempdir().unwrap();
+        let audit = dir.path().join("audit");
+        let mut child = strace()
+            .args(["-e", &format!("trace={call}"), "-e", &format!("inject={call}:error={fault}:when={from}+")])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "audit_log::tests::killed::child", "--nocapture", "--test-threads=1"])
+            .env(DIR, &audit)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut receipts = Vec::new();
+        let mut refused = None;
+        for line in lines {
+            if let Some(receipt) = line.strip_prefix("receipt ") {
+                receipts.push(receipt.to_owned());
+            }
+            refused = refused.or_else(|| line.strip_prefix("refused ").map(str::to_owned));
+            // A fault that only costs something does not end the child.
+            if ends.is_empty() && receipts.len() > 60 {
+                break;
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(refused.as_deref().unwrap_or_default(), ends, "{told}");
+        assert!(receipts.len() > 1, "{told}: {receipts:?}");
+        let (_, opened) = AuditLog::open(&audit).unwrap_or_else(|error| panic!("{told}: {error}"));
+        let last = receipts.last().and_then(|last| last.split(' ').next()?.parse::<u64>().ok()).unwrap();
+        assert!(opened.records >= last, "{told}: {} of {last}", opened.records);
+        assert_eq!(verify(&audit).unwrap().exit_code(), 0, "{told}");
     }
 }

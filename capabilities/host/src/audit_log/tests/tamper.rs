@@ -157,3 +157,37 @@ fn a_forged_last_line() {
     lines[4] = last.into_bytes();
     sample.refused(&lines.concat(), 5, "forged");
 }
+
+/// Bytes that nobody foresaw: a log that was damaged anywhere is read to an end, and never taken for whole.
+#[test]
+fn random_damage_is_never_taken_for_a_log() {
+    let sample = sample();
+    let mut random = super::sim::Random(0x1319_8a2e_0370_7344);
+    for _ in 0..4000 {
+        let mut bytes = sample.bytes.clone();
+        for _ in 0..=random.below(3) {
+            let at = random.below(bytes.len());
+            let len = random.below(bytes.len() - at) % 900;
+            match random.below(4) {
+                0 => drop(bytes.drain(at..at + len)),
+                1 => bytes[at..at + len].fill(0),
+                2 => bytes[at] = u8::try_from(random.below(256)).unwrap(),
+                _ => {
+                    let piece = bytes[at..at + len].to_vec();
+                    let to = random.below(bytes.len());
+                    bytes.splice(to..to, piece);
+                }
+            }
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        let end = sample.end(&bytes);
+        if bytes.starts_with(&sample.bytes) {
+            // Only what stands behind the checkpoint was added to.
+            assert!(bytes == sample.bytes || end != End::Clean, "{end:?}");
+        } else {
+            assert!(matches!(end, End::Tampered { .. }), "{end:?}");
+        }
+    }
+}
