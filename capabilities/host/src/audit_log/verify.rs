@@ -161,14 +161,17 @@ pub fn verify_against(dir: &Path, expected: &Expected) -> Result<VerifyReport, A
     let (disk, io) = (Directory::new(dir), || AuditLogError::io(dir));
     std::fs::read_dir(dir).map_err(io())?;
     let path = key_path(dir);
-    let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let without_key = |what| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Ok(VerifyReport::tampered(path.parent().unwrap_or(dir), None, &name, what))
+    };
     let key = match (&expected.key, read_private(&path).map_err(AuditLogError::File)?) {
         (Some(key), _) => key.clone(),
         (None, Some(bytes)) => match LogKey::parse(&bytes) {
             Some(key) => key.verifier().clone(),
-            None => return Ok(VerifyReport::tampered(dir, None, &format!("../{file}"), "the key file is damaged")),
+            None => return without_key("the key file is damaged"),
         },
-        (None, None) => return Ok(VerifyReport::tampered(dir, None, &format!("../{file}"), "the key file is missing")),
+        (None, None) => return without_key("the key file is missing"),
     };
     let checkpoint = || read_checkpoint(&disk, &key).map_err(io());
     // The checkpoint first and the lengths second: the log only grows, so it reaches at least as far as its checkpoint.
