@@ -27,9 +27,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 2 usage, 3 pending a person's answ
 cancelled), 5 the call started and ended otherwise, 6 the host or its audit log cannot do its work, 130 interrupted.\n\
 `audit verify` has codes of its own: 0 clean, 1 tampered, 2 torn, 3 unanchored, 6 the log cannot be read.";
 
-const VERIFY_CODES: &str = "Exit codes: 0 clean, 1 tampered, 2 torn (the next start of the host sets the end aside), 3 \
-unanchored (the last records have no checkpoint; the next start signs one), 6 the log cannot be read. Also 1 when the receipt is \
-not in the log.";
+const VERIFY_CODES: &str = "Exit codes: 0 clean, 1 tampered, 2 torn, 3 unanchored, 6 the log cannot be read. The next start of \
+the host sets a torn end aside, and signs what is unanchored. Also 1 when the receipt is not in the log.";
 
 /// What applies to every command.
 #[derive(Debug, Args)]
