@@ -78,7 +78,6 @@ impl Lab {
             endpoints: endpoints.iter().map(|(name, settings)| ((*name).to_owned(), settings.clone())).collect(),
             authorities: None,
             allowed: allowed.iter().map(|text| Place::of_authority(text, 0).expect("a place")).collect(),
-            authorities: None,
             workspace: Some(root),
             secrets: Some(secrets),
         };
