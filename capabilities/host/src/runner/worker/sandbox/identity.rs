@@ -11,7 +11,9 @@ use super::{Identity, SandboxFault, Step, sys};
 /// The process number is added, so no two workers that live at a time are the same user.
 const FIRST: u32 = 0x7000_0000;
 
-const NEEDED: CapabilitySet = CapabilitySet::SETUID.union(CapabilitySet::SETGID).union(CapabilitySet::SETPCAP);
+/// `KILL` is for the signal that a worker gets when its zygote dies: the kernel asks whether the dying one may send it.
+const NEEDED: CapabilitySet =
+    CapabilitySet::SETUID.union(CapabilitySet::SETGID).union(CapabilitySet::SETPCAP).union(CapabilitySet::KILL);
 
 /// Whether this process may choose who it is.
 pub(super) fn sets_users() -> Result<bool, SandboxFault> {
@@ -22,7 +24,11 @@ pub(super) fn sets_users() -> Result<bool, SandboxFault> {
 pub(super) fn keep_only_what_workers_need(sets_users: bool) -> Result<(), SandboxFault> {
     let kept = if sets_users { NEEDED } else { CapabilitySet::empty() };
     if sets_users {
-        drop_bounding(kept)?;
+        for number in 0..u64::BITS {
+            if kept.bits() >> number & 1 == 0 && !sys::drop_bounding(number).at(Step::Capabilities)? {
+                break;
+            }
+        }
     }
     give_up_all_but(kept)
 }
@@ -31,7 +37,10 @@ pub(super) fn keep_only_what_workers_need(sets_users: bool) -> Result<(), Sandbo
 pub(super) fn become_own(sets_users: bool, pid: Pid) -> Result<Identity, SandboxFault> {
     let mut identity = Identity::Shared;
     if sets_users {
-        drop_bounding(CapabilitySet::empty())?;
+        // The zygote's bounding set has no others any more.
+        for number in (0..u64::BITS).filter(|number| NEEDED.bits() >> number & 1 == 1) {
+            sys::drop_bounding(number).at(Step::Capabilities)?;
+        }
         let number = FIRST.saturating_add(pid.as_raw_nonzero().get().cast_unsigned());
         if become_user(number).at(Step::Identity)? {
             identity = Identity::OwnUser;
@@ -56,16 +65,6 @@ fn become_user(number: u32) -> rustix::io::Result<bool> {
         Err(Errno::PERM | Errno::INVAL) => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// Takes everything but these out of the bounding set.
-fn drop_bounding(kept: CapabilitySet) -> Result<(), SandboxFault> {
-    for number in 0..u64::BITS {
-        if kept.bits() >> number & 1 == 0 && !sys::drop_bounding(number).at(Step::Capabilities)? {
-            break;
-        }
-    }
-    Ok(())
 }
 
 fn give_up_all_but(kept: CapabilitySet) -> Result<(), SandboxFault> {
