@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::InvocationId;
 use crate::contract::{Capability, TargetKind};
 use crate::future::BoxFuture;
 use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease};
@@ -32,12 +33,25 @@ impl Call {
     }
 
     /// Asks the broker for something under this call's lease: what handles do, and what a runner does for a body that runs
-    /// elsewhere. A call that is not confirmed is refused whatever would leave a trace.
+    /// elsewhere. Whoever asks, and by whatever way, the capability's entry must declare the handle; a call that is not
+    /// confirmed is refused whatever would leave a trace, and one that has ended is refused everything.
     pub fn ask(&self, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        if !self.confirmed && request.leaves_a_trace() {
-            return Box::pin(core::future::ready(Err(BrokerFault::Unconfirmed)));
+        match self.admits(&request) {
+            Ok(()) => self.terms.broker.serve(&self.terms.lease, request),
+            Err(fault) => Box::pin(core::future::ready(Err(fault))),
         }
-        self.terms.broker.serve(&self.terms.lease, request)
+    }
+
+    fn admits(&self, request: &BrokerRequest) -> Result<(), BrokerFault> {
+        let lease = &self.terms.lease;
+        request.is_declared_by(lease.entry.handles())?;
+        if lease.ending.has_come() {
+            return Err(BrokerFault::Ended);
+        }
+        if !self.confirmed && request.leaves_a_trace() {
+            return Err(BrokerFault::Unconfirmed);
+        }
+        Ok(())
     }
 
     /// For whom it runs.
@@ -68,6 +82,7 @@ impl Call {
     pub fn terms(&self) -> CallTerms {
         let Terms { lease, max_result, .. } = self.terms.as_ref();
         CallTerms {
+            invocation: lease.invocation,
             identity: lease.identity().clone(),
             target: lease.target.clone(),
             max_result: *max_result,
@@ -82,6 +97,7 @@ impl Call {
 /// It carries no authority: whatever it says, the broker at the other end serves the lease that the executor minted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CallTerms {
+    invocation: InvocationId,
     identity: SessionIdentity,
     target: Option<(TargetKind, String)>,
     max_result: u64,
@@ -90,6 +106,12 @@ pub struct CallTerms {
 }
 
 impl CallTerms {
+    /// The same with this long to go: what is waited for before the body is reached does not count against it.
+    #[must_use]
+    pub fn lasting(self, remaining: Duration) -> Self {
+        Self { remaining, ..self }
+    }
+
     /// How long the call may still take.
     #[must_use]
     pub const fn remaining(&self) -> Duration {
@@ -99,8 +121,9 @@ impl CallTerms {
     /// The call where the body runs, in front of a broker that forwards. Its deadline counts from now.
     #[must_use]
     pub fn call(self, entry: &'static Capability, broker: Arc<dyn Broker>) -> Call {
-        let Self { identity, target, max_result, confirmed, remaining } = self;
-        let lease = Lease { capability: entry.name(), version: entry.version(), identity: Arc::new(identity), target };
+        let Self { invocation, identity, target, max_result, confirmed, remaining } = self;
+        let identity = Arc::new(identity);
+        let lease = Lease { entry, invocation, identity, target, ending: Arc::default() };
         let deadline = tokio::time::Instant::now() + remaining;
         Call { terms: Arc::new(Terms { lease, broker, max_result }), deadline, confirmed }
     }
@@ -108,6 +131,6 @@ impl CallTerms {
 
 impl core::fmt::Debug for Call {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Call({}@{})", self.terms.lease.capability, self.terms.lease.version)
+        write!(f, "Call({})", self.terms.lease.entry)
     }
 }

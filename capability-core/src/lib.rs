@@ -38,6 +38,7 @@
 //!
 //! use capability_core::approval::DigestKey;
 //! use capability_core::audit::MemorySink;
+//! use capability_core::contract::Class;
 //! use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
 //! use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
 //! use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
@@ -69,7 +70,7 @@
 //! /// A host that lends nothing.
 //! struct Nothing;
 //! impl Broker for Nothing {
-//!     fn serves(&self, _: HandleKind) -> bool {
+//!     fn serves(&self, _: HandleKind, _: Class) -> bool {
 //!         false
 //!     }
 //!     fn serve(&self, _: &Lease, _: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {

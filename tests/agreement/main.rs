@@ -19,6 +19,7 @@ mod every_registered_capability {
     use capabilities as _;
     use capability_core::approval::DigestKey;
     use capability_core::audit::MemorySink;
+    use capability_core::contract::Class;
     use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
     use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
     use capability_core::session::{Declarations, Mode};
@@ -46,7 +47,7 @@ mod every_registered_capability {
     struct Served;
 
     impl Broker for Served {
-        fn serves(&self, _: HandleKind) -> bool {
+        fn serves(&self, _: HandleKind, _: Class) -> bool {
             true
         }
 

@@ -1,9 +1,15 @@
 //! The optional configuration file.
 
+mod bindings;
+
+pub(crate) use bindings::open_workspace;
+pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use capability_core::contract::is_valid_name;
 use capability_core::executor::Limits;
 use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
@@ -18,10 +24,31 @@ use crate::data_dir::{DataDirError, read_private};
 /// [limits]
 /// per_turn = 32
 /// approval_lifetime_s = 120
+/// workers = 64
 /// threads = 64
+///
+/// [isolation]
+/// in_process = ["lamp.switch"]
 ///
 /// [subjects."agent:kitchen"]
 /// capabilities = ["system.health"]
+///
+/// [http]
+/// allow = ["nas.lan:443"]
+///
+/// [workspace]
+/// root = "/home/me/notes"
+///
+/// [endpoints.searxng]
+/// url = "https://search.example.com"
+///
+/// [endpoints.pihole]
+/// url = "https://192.168.1.2"
+/// reach = "device"
+/// server_name = "pi.hole"
+/// ca_file = "/etc/capability/pihole-ca.pem"
+/// auth = "pihole"
+/// password_file = "/etc/capability/pihole-password"
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -30,9 +57,29 @@ pub struct Config {
     pub services: Vec<String>,
     /// Limits that hold for every capability.
     pub limits: ConfiguredLimits,
+    /// Where bodies run.
+    pub isolation: ConfiguredIsolation,
     /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing. The local
     /// one declares everything, and a manifest for it is refused.
     pub subjects: BTreeMap<Subject, Manifest>,
+    /// What `Http` may connect to beyond public hosts.
+    pub http: HttpTable,
+    /// The services behind `Endpoint` handles, by name.
+    pub endpoints: BTreeMap<String, EndpointTable>,
+    /// The directory behind `Workspace` handles.
+    pub workspace: Option<WorkspaceTable>,
+    /// The last three, checked.
+    #[serde(skip)]
+    bindings: Bindings,
+}
+
+/// Where bodies run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConfiguredIsolation {
+    /// Capabilities that run on a thread of the host's own process, of every version: for a client library that must open its
+    /// own sockets or files. Nothing but the review of their source keeps them from anything the host can reach.
+    pub in_process: BTreeSet<String>,
 }
 
 /// What one subject declares.
@@ -51,13 +98,20 @@ pub struct ConfiguredLimits {
     pub per_turn: u32,
     /// How many seconds a pending invocation waits for its answer and its run, 10 to 3600.
     pub approval_lifetime_s: u32,
-    /// The most bodies that run at a time, 1 to 1024.
+    /// The most workers that serve calls at a time, 1 to 1024.
+    pub workers: u32,
+    /// The most bodies that run in the host's own process at a time, 1 to 1024.
     pub threads: u32,
 }
 
 impl Default for ConfiguredLimits {
     fn default() -> Self {
-        Self { per_turn: 32, approval_lifetime_s: 120, threads: crate::runner::MAX_THREADS }
+        Self {
+            per_turn: 32,
+            approval_lifetime_s: 120,
+            workers: crate::runner::MAX_WORKERS,
+            threads: crate::runner::MAX_THREADS,
+        }
     }
 }
 
@@ -124,23 +178,20 @@ impl Config {
         let wrong = |line, what, help| ConfigError::Wrong { path: path.to_owned(), line, what, help };
         let text =
             core::str::from_utf8(bytes).map_err(|_| wrong(None, "it is not UTF-8 text".into(), "save it as UTF-8"))?;
-        let config: Self = toml::from_str(text).map_err(|error| {
+        let mut config: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.lines().count().max(1));
             // A span that starts a line has its line break among what comes before.
             let line = match error.span().and_then(|span| text.get(..span.start)) {
                 Some(before) if before.ends_with('\n') => line.map(|line| line + 1),
                 _ => line,
             };
-            wrong(
-                line,
-                error.message().trim_end().replace('\n', "; "),
-                "keys are `services` and, under `[limits]`, `per_turn`, `approval_lifetime_s`, `threads`; `capabilities` under `[subjects.\"NAME\"]`",
-            )
+            wrong(line, error.message().trim_end().replace('\n', "; "), KEYS)
         })?;
-        let ConfiguredLimits { per_turn, approval_lifetime_s, threads } = config.limits;
+        let ConfiguredLimits { per_turn, approval_lifetime_s, workers, threads } = config.limits;
         for (name, value, least, most) in [
             ("per_turn", per_turn, 1, 1000),
             ("approval_lifetime_s", approval_lifetime_s, 10, 3600),
+            ("workers", workers, 1, 1024),
             ("threads", threads, 1, 1024),
         ] {
             if !(least..=most).contains(&value) {
@@ -157,6 +208,13 @@ impl Config {
                 line.map(|at| at + 1),
                 "a manifest is written for `local`: `local` declares everything".to_owned(),
                 "remove it, and give whatever should be held to a manifest a subject of its own",
+            ));
+        }
+        if let Some(name) = config.isolation.in_process.iter().find(|name| !is_valid_name(name)) {
+            return Err(wrong(
+                line_of(text, "in_process"),
+                format!("`{}` is no capability's name", name.escape_default()),
+                "write names as `capability list` shows them, without a version",
             ));
         }
         let service = |name: &&String| {
@@ -177,8 +235,28 @@ impl Config {
                 "list those that matter most",
             ));
         }
+        config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
+
+    /// What stands behind the handles.
+    #[must_use]
+    pub const fn bindings(&self) -> &Bindings {
+        &self.bindings
+    }
+}
+
+/// What can be written at all.
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`; under `[workspace]` `root`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+
+/// The line of a key in a table, or else the table's own.
+fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
+    let headed = |line: &str| line.trim().replace(['"', '\''], "") == format!("[{table}]");
+    let header = text.lines().position(headed)?;
+    let inside = text.lines().skip(header + 1).take_while(|line| !line.trim_start().starts_with('['));
+    let at = inside.into_iter().position(|line| line.trim_start().starts_with(key));
+    Some(header + 1 + at.map_or(0, |at| at + 1))
 }
 
 fn line_of(text: &str, key: &str) -> Option<usize> {
@@ -215,6 +293,23 @@ mod tests {
             ("services = [\"ssh\"]\n", 1, "is no service name"),
             ("\n[subjects.local]\ncapabilities = []\n", 2, "`local` declares everything"),
             ("\n\n[subjects.\"local\"]\ncapabilities = []\n", 3, "`local` declares everything"),
+            ("[http]\nallow = [\"127.0.0.1\"]\n", 2, "`127.0.0.1` is no place"),
+            ("[http]\nallow = [\"http://a:80\"]\n", 2, "is no place"),
+            ("[workspace]\nroot = \"notes\"\n", 2, "does not begin at the root"),
+            ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
+            ("[workspace]\n", 1, "missing field `root`"),
+            ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
+            ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),
+            ("[endpoints.a]\nurl = \"http://a/?q\"\n", 2, "no plain address"),
+            ("[endpoints.a]\nurl = \"http://a/b//c\"\n", 2, "no plain address"),
+            ("[endpoints.a]\nurl = \"http://a/../c\"\n", 2, "no plain address"),
+            ("[endpoints.\"A\"]\nurl = \"http://a\"\n", 2, "`A` is no endpoint's name"),
+            ("[endpoints.a]\nurl = \"http://a\"\nca_file = \"/x\"\n", 3, "an `http` address has none"),
+            ("[endpoints.a]\nurl = \"https://a\"\nca_file = \"x\"\n", 3, "`ca_file` does not begin"),
+            ("[endpoints.a]\nurl = \"https://a\"\nserver_name = \"a:1\"\n", 3, "`a:1` is no host name"),
+            ("[endpoints.a]\nurl = \"https://a\"\nauth = \"pihole\"\n", 3, "do not go together"),
+            ("[endpoints.a]\nurl = \"https://a\"\npassword_file = \"/x\"\n", 1, "do not go together"),
+            ("[endpoints.a]\nurl = \"https://a\"\ninsecure = true\n", 3, "unknown field `insecure`"),
         ] {
             let error = refused(text);
             assert!(error.starts_with(&format!("`config.toml` line {line}: ")), "{text:?}: {error}");

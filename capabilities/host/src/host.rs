@@ -12,13 +12,13 @@ use capability_core::session::{SessionId, SessionMint, Subject};
 
 use crate::audit_log::{AuditLog, Opened};
 use crate::blocking::blocking;
-use crate::broker::{HostBroker, machine};
-use crate::config::Config;
+use crate::broker::{Bound, HostBroker, SystemResolver, machine};
+use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
-use crate::runner::ThreadRunner;
+use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::SqliteJournal;
 use crate::store::{Database, FileOptIns};
 
@@ -29,10 +29,12 @@ pub struct HostOptions<'a> {
     pub data_dir: PathBuf,
     /// The packages whose capabilities this binary invites.
     pub packages: &'a [&'a str],
+    /// Whether capabilities run in a sandbox that does not hold everywhere on this machine. Every event says so then.
+    pub accept_degraded: bool,
 }
 
-/// A host: the one owner of a data directory, with an executor over durable stores, a chained log, bodies on threads, and
-/// the operator credential.
+/// A host: the one owner of a data directory, with an executor over durable stores, a chained log, bodies in sandboxed
+/// processes, and the operator credential.
 ///
 /// Dropping it and the last clone of its executor writes what was submitted to the log and gives the directory free.
 pub struct Host {
@@ -41,6 +43,8 @@ pub struct Host {
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
     journal: SqliteJournal,
+    runner: Arc<HostRunner>,
+    broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
     config: Config,
     opened: Opened,
@@ -72,6 +76,7 @@ impl Host {
         let data_dir = DataDir::open(&options.data_dir)?;
         let owner = data_dir.lock()?;
         let config = Config::read(&data_dir.config())?;
+        let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
         let opt_ins = Arc::new(FileOptIns::open(data_dir.opt_ins())?);
@@ -83,10 +88,18 @@ impl Host {
         let log = Arc::new(OwnedLog { log, _owner: owner });
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
+        let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
+        let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
+        let runner = Arc::new(HostRunner::new(Placement {
+            workers: config.limits.workers,
+            threads: config.limits.threads,
+            in_process: config.isolation.in_process.clone(),
+            accept_degraded: options.accept_degraded,
+        }));
         let Parts { executor, sessions, operators } = Executor::build(Setup {
             registry,
-            runner: Arc::new(ThreadRunner::new(config.limits.threads)),
-            broker: Arc::new(HostBroker::new(Arc::clone(&environment), device, journal.clone())),
+            runner: Arc::clone(&runner) as _,
+            broker: Arc::clone(&broker) as _,
             sink: Arc::clone(&log) as Arc<dyn Sink>,
             approvals: Arc::new(database.approvals()),
             turns: Arc::new(database.turns()),
@@ -96,7 +109,20 @@ impl Host {
             limits: config.limits.for_executor(),
         });
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
-        Ok(Self { executor, sessions, operators, opt_ins, journal, environment, config, opened, log, data_dir })
+        Ok(Self {
+            executor,
+            sessions,
+            operators,
+            opt_ins,
+            journal,
+            runner,
+            broker,
+            environment,
+            config,
+            opened,
+            log,
+            data_dir,
+        })
     }
 
     /// The executor: every request of anybody goes through it.
@@ -141,6 +167,12 @@ impl Host {
         let key = SettingKey::OptIn { family: name.into(), on };
         self.executor.record_setting(operator, key).await?;
         Ok(self.opt_ins.set(family, on)?)
+    }
+
+    /// Where bodies run.
+    #[must_use]
+    pub const fn runner(&self) -> &Arc<HostRunner> {
+        &self.runner
     }
 
     /// The subjects' journals, for operators.
@@ -188,6 +220,12 @@ impl Host {
         self.data_dir.audit()
     }
 
+    /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
+    /// those end by themselves, later.
+    pub async fn close(&self) {
+        self.broker.close().await;
+    }
+
     /// What the audit log held when the host opened it.
     #[must_use]
     pub const fn opened(&self) -> Opened {
@@ -199,6 +237,21 @@ impl Host {
     pub fn is_log_poisoned(&self) -> bool {
         self.log.log.is_poisoned()
     }
+}
+
+/// What the operator bound to handles, opened.
+fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
+    let bindings = config.bindings();
+    let workspace = match &bindings.workspace {
+        None => None,
+        Some(root) => Some(open_workspace(&data_dir.config(), root, data_dir.path())?),
+    };
+    Ok(Bound {
+        endpoints: bindings.endpoints.clone(),
+        allowed: bindings.allowed.clone(),
+        workspace,
+        secrets: Some(data_dir.secrets()),
+    })
 }
 
 impl core::fmt::Debug for Host {

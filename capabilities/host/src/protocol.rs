@@ -272,6 +272,8 @@ pub struct Description {
     pub target_argument: Option<String>,
     /// The authority it is lent.
     pub handles: Vec<String>,
+    /// What the operator put behind those of them that need it.
+    pub bound_to: Vec<String>,
     /// The package that compiled it in.
     pub package: String,
     /// Where its function stands.

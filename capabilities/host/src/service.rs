@@ -2,6 +2,7 @@
 
 mod approvals;
 mod doctor;
+mod isolation;
 mod journal;
 mod listing;
 mod settings;
@@ -32,6 +33,11 @@ impl Service {
     #[must_use]
     pub fn new(host: Host) -> Self {
         Self { host }
+    }
+
+    /// Gives back what the host holds at services outside.
+    pub async fn close(&self) {
+        self.host.close().await;
     }
 
     /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.

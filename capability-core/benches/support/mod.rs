@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use capability_core::approval::DigestKey;
 use capability_core::audit::MemorySink;
+use capability_core::contract::Class;
 use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
@@ -168,7 +169,7 @@ impl Environment for Still {
 struct Nothing;
 
 impl Broker for Nothing {
-    fn serves(&self, _: HandleKind) -> bool {
+    fn serves(&self, _: HandleKind, _: Class) -> bool {
         true
     }
 

@@ -73,6 +73,10 @@ impl AuditTicket {
         self.asked.identity = identity;
     }
 
+    pub(crate) const fn invocation(&self) -> InvocationId {
+        self.asked.invocation
+    }
+
     pub(crate) fn asked(&self) -> Asked {
         self.asked.clone()
     }

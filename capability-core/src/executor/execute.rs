@@ -2,12 +2,13 @@
 
 use super::invocation::{Confirmed, Course, Executed, Invocation, Settled, Stopped};
 use super::outcome::{Effect, Ended, sentence};
-use super::runner::BodyEnd;
+use super::runner::{BodyEnd, Guarantees};
 use crate::arguments::ResultFault;
-use crate::audit::{Event, SchemaPlace};
+use crate::audit::{Event, SchemaPlace, Submission};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
 use crate::future::at_once;
+use crate::handle::HandleFamily;
 use crate::registry::Registered;
 
 impl Invocation<Confirmed> {
@@ -23,10 +24,8 @@ impl Invocation<Confirmed> {
         }
         let guarantees = course.executor.runner.guarantees(entry);
         course.ticket.guarantees = Some(guarantees);
-        let class = entry.class();
-        if class.side_effect == SideEffect::Mutating || class.network == Network::External {
-            let (asked, approval) = (course.ticket.asked(), course.ticket.approval);
-            if course.ticket.submit(Event::Intent { asked, approval, guarantees }).durable().await.is_err() {
+        if let Some(recorded) = recorded_first(&course, entry, guarantees) {
+            if recorded.durable().await.is_err() {
                 course.ticket.guarantees = None;
                 return Err(course.refuse(Code::AuditUnavailable));
             }
@@ -50,6 +49,8 @@ impl Invocation<Confirmed> {
             },
         };
         drop(running);
+        // Nobody answers for the body from here on: whatever is left of it is served nothing more.
+        course.held = None;
         if matches!(end, Some(BodyEnd::Saturated)) {
             // Nothing ran, so nothing was promised of it.
             course.ticket.guarantees = None;
@@ -58,6 +59,19 @@ impl Invocation<Confirmed> {
         course.ticket.effect = state.effect;
         Ok(Invocation { course, state })
     }
+}
+
+/// What must be in the log before the body runs: the intent of a call that leaves a trace, and every secret that is bound to
+/// it. The submission of the last one stands for those before it: the log keeps their order.
+fn recorded_first(course: &Course, entry: &Capability, guarantees: Guarantees) -> Option<Submission> {
+    let class = entry.class();
+    let leaves_a_trace = class.side_effect == SideEffect::Mutating || class.network == Network::External;
+    let (asked, approval) = (|| course.ticket.asked(), course.ticket.approval);
+    let intent = leaves_a_trace.then(|| Event::Intent { asked: asked(), approval, guarantees });
+    let secrets = entry.handles().iter().filter(|kind| kind.family() == HandleFamily::Secret);
+    let bindings =
+        secrets.map(|kind| Event::SecretBinding { asked: asked(), source: kind.family(), name: kind.instance() });
+    intent.into_iter().chain(bindings).fold(None, |_, event| Some(course.ticket.submit(event)))
 }
 
 /// What the body's end means for the caller and for the world.

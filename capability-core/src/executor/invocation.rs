@@ -12,7 +12,7 @@ use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, TargetKind};
-use crate::handle::Lease;
+use crate::handle::{Lease, LeaseHolder};
 use crate::policy::Decision;
 use crate::provider::ProviderDecision;
 use crate::registry::Registered;
@@ -64,6 +64,8 @@ pub(super) struct Course {
     pub(super) ticket: AuditTicket,
     /// The approval that is being resumed.
     pub(super) resumed: Option<Filed>,
+    /// What the author's code was lent, for as long as this course answers for it.
+    pub(super) held: Option<LeaseHolder>,
 }
 
 /// Nothing is established.
@@ -135,10 +137,16 @@ impl Course {
         self.executor.registry.at(subject.at)
     }
 
-    /// What the author's code is lent.
-    pub(super) fn call(&self, entry: &Capability, target: Option<&(TargetKind, String)>) -> Call {
-        let (capability, version) = (entry.name(), entry.version());
-        let lease = Lease { capability, version, identity: self.session.shared_identity(), target: target.cloned() };
+    /// What the author's code is lent, until this course ends or says otherwise.
+    pub(super) fn call(&mut self, entry: &'static Capability, target: Option<&(TargetKind, String)>) -> Call {
+        let lease = Lease {
+            entry,
+            invocation: self.ticket.invocation(),
+            identity: self.session.shared_identity(),
+            target: target.cloned(),
+            ending: Arc::default(),
+        };
+        self.held = Some(LeaseHolder::of(&lease));
         let deadline = self.ticket.begun() + super::PREPARE_TIMEOUT;
         Call::new(lease, Arc::clone(&self.executor.broker), deadline, entry.bounds().max_result())
     }

@@ -98,6 +98,13 @@ struct Inner {
     count: AtomicU64,
 }
 
+impl Inner {
+    /// Whether the broker serves every handle of an entry, to a capability of its class.
+    fn binds(&self, entry: &crate::Capability) -> bool {
+        entry.handles().iter().all(|kind| self.broker.serves(*kind, entry.class()))
+    }
+}
+
 /// Runs invocations. Cheap to clone; all clones are one executor.
 ///
 /// [`build`](Self::build) makes it, [`invoke`](Self::invoke) asks for something, and [`resume`](Self::resume) goes on with
@@ -144,7 +151,7 @@ impl Executor {
     /// Whether this host serves every handle of an entry.
     #[must_use]
     pub fn is_bound(&self, entry: &crate::Capability) -> bool {
-        entry.handles().iter().all(|kind| self.0.broker.serves(*kind))
+        self.0.binds(entry)
     }
 
     /// Asks for something. Whatever happens is the outcome, and is audited: a refusal, a pending question and a failure
@@ -192,7 +199,13 @@ impl Executor {
             InvocationId(id),
             session.shared_identity(),
         );
-        let course = Box::new(Course { executor: Arc::clone(inner), session: session.clone(), ticket, resumed: None });
+        let course = Box::new(Course {
+            executor: Arc::clone(inner),
+            session: session.clone(),
+            ticket,
+            resumed: None,
+            held: None,
+        });
         if session.identity().mode.is_refused_on_entry() {
             return Err(course.refuse(Code::ModeRefused));
         }

@@ -16,7 +16,7 @@ impl Invocation<Proposed> {
             return Err(self.course.refuse(Code::UnknownCapability));
         };
         let entry = held.entry();
-        let decision = held.decision(entry.handles().iter().all(|kind| executor.broker.serves(*kind)));
+        let decision = held.decision(executor.binds(entry));
         self.course.ticket.resolved(entry, entry.class());
         Ok(Invocation { course: self.course, state: Resolved { proposal, subject: Settled { at, decision } } })
     }

@@ -2,49 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceReadings, HandleKind};
-use crate::contract::{CapabilityName, TargetKind};
+use super::{BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing};
+use crate::contract::Class;
 use crate::future::BoxFuture;
-use crate::session::SessionIdentity;
 use crate::time::Timestamp;
 
-/// For whom a request is made: minted by the executor for one invocation, never by a capability.
-#[derive(Debug, Clone)]
-pub struct Lease {
-    pub(crate) capability: CapabilityName,
-    pub(crate) version: core::num::NonZeroU32,
-    pub(crate) identity: std::sync::Arc<SessionIdentity>,
-    /// What the arguments name as the thing acted on: judged by policy and shown to whoever approves.
-    pub(crate) target: Option<(TargetKind, String)>,
-}
-
-impl Lease {
-    /// The capability that was lent the handle.
-    #[must_use]
-    pub fn capability(&self) -> CapabilityName {
-        self.capability
-    }
-
-    /// Its version.
-    #[must_use]
-    pub fn version(&self) -> core::num::NonZeroU32 {
-        self.version
-    }
-
-    /// Who asked.
-    #[must_use]
-    pub fn identity(&self) -> &SessionIdentity {
-        &self.identity
-    }
-
-    /// What this very call was judged and approved to act on, when its capability declares a target.
-    #[must_use]
-    pub fn target(&self) -> Option<(TargetKind, &str)> {
-        self.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
-    }
-}
-
 /// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
+///
+/// Whatever it names is checked again at the host: a request that did not come through its handle gets no further than one
+/// that did.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -58,6 +24,48 @@ pub enum BrokerRequest {
         /// The entry, untrusted text.
         text: String,
     },
+    /// A connection to the lease's approved target. There is nothing to name.
+    Connect,
+    /// One exchange with a configured service.
+    Exchange {
+        /// The endpoint kind's name.
+        endpoint: String,
+        /// Reads or changes.
+        method: HttpMethod,
+        /// One of the kind's listed paths.
+        path: String,
+        /// Names and values, not yet encoded.
+        query: Vec<(String, String)>,
+        /// The JSON text of what is sent along.
+        body: Option<Vec<u8>>,
+    },
+    /// A file of the workspace, opened to be read.
+    Open {
+        /// Relative to the workspace root.
+        path: String,
+    },
+    /// What stands in a directory of the workspace.
+    List {
+        /// Relative to the workspace root, or `.` for the root itself.
+        path: String,
+    },
+    /// Put a file of the workspace in place, whole or not at all.
+    Write {
+        /// Relative to the workspace root.
+        path: String,
+        /// The whole content.
+        content: Vec<u8>,
+    },
+    /// Remove a file of the workspace.
+    Remove {
+        /// Relative to the workspace root.
+        path: String,
+    },
+    /// A secret's value.
+    Reveal {
+        /// The secret kind's name.
+        secret: String,
+    },
 }
 
 impl core::fmt::Debug for BrokerRequest {
@@ -67,16 +75,62 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Now => "Now",
             Self::Device => "Device",
             Self::Append { .. } => "Append",
+            Self::Connect => "Connect",
+            Self::Exchange { .. } => "Exchange",
+            Self::Open { .. } => "Open",
+            Self::List { .. } => "List",
+            Self::Write { .. } => "Write",
+            Self::Remove { .. } => "Remove",
+            Self::Reveal { .. } => "Reveal",
         })
     }
 }
 
 impl BrokerRequest {
-    /// Whether serving it changes, sends or stores anything: refused to a call that nobody has confirmed yet.
+    /// Whether serving it changes, sends, stores or records anything: refused to a call that nobody has confirmed yet,
+    /// whatever its class. A rule may have raised an `automatic` call to a question, and a preview runs before the answer:
+    /// it may look at files of the workspace and at this machine, and the rest waits for the body.
     pub(crate) const fn leaves_a_trace(&self) -> bool {
         match self {
-            Self::Now | Self::Device => false,
-            Self::Append { .. } => true,
+            Self::Now | Self::Device | Self::Open { .. } | Self::List { .. } => false,
+            // A connection and a request are seen at their other end; a revealed secret is recorded.
+            Self::Append { .. }
+            | Self::Connect
+            | Self::Exchange { .. }
+            | Self::Write { .. }
+            | Self::Remove { .. }
+            | Self::Reveal { .. } => true,
+        }
+    }
+
+    /// Whether one of an entry's declared handles asks this.
+    ///
+    /// # Errors
+    /// [`BrokerFault::Undeclared`] without such a handle, [`BrokerFault::NotListed`] for an exchange that the endpoint
+    /// kind does not list.
+    pub(crate) fn is_declared_by(&self, declared: &[HandleKind]) -> Result<(), BrokerFault> {
+        let holds = |family, instance: &str| {
+            let found = declared.iter().find(|kind| kind.family() == family && kind.instance() == instance);
+            found.ok_or(BrokerFault::Undeclared)
+        };
+        match self {
+            Self::Now => holds(HandleFamily::Clock, "").map(drop),
+            Self::Device => holds(HandleFamily::Device, "").map(drop),
+            Self::Append { .. } => holds(HandleFamily::Journal, "").map(drop),
+            Self::Connect => holds(HandleFamily::Http, "").map(drop),
+            Self::Exchange { endpoint, method, path, .. } => {
+                let kind = holds(HandleFamily::Endpoint, endpoint)?;
+                if kind.lists(*method, path) { Ok(()) } else { Err(BrokerFault::NotListed) }
+            }
+            Self::Open { .. } | Self::List { .. } => holds(HandleFamily::Workspace, "").map(drop),
+            Self::Write { .. } | Self::Remove { .. } => {
+                if holds(HandleFamily::Workspace, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
+            Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
         }
     }
 }
@@ -92,56 +146,121 @@ pub enum BrokerReply {
     Device(Box<DeviceReadings>),
     /// The entry is stored.
     Appended,
-    /// An open connection or file. It crosses a process boundary beside the data, not in it.
+    /// What the service answered.
+    Exchanged(EndpointReply),
+    /// What stands in the directory.
+    Listed(Listing),
+    /// The file is in place, durably.
+    Written,
+    /// The file is gone.
+    Removed,
+    /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
 }
 
-/// Why the host did not serve a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum BrokerFault {
-    /// No broker of this host serves that kind.
-    Unserved,
-    /// The request is above a cap.
-    CapExceeded,
-    /// The thing behind the broker did not answer.
-    Unavailable,
-    /// The answer was not of the kind that was asked for.
-    WrongReply,
-    /// The call is only being prepared: until it is confirmed, its handles only read.
-    Unconfirmed,
-}
-
-impl BrokerFault {
-    /// The sentence a capability's caller may read.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unserved => "this host does not serve that handle",
-            Self::CapExceeded => "the request is above the handle's cap",
-            Self::Unavailable => "what the handle reaches did not answer",
-            Self::WrongReply => "the host answered something else than was asked",
-            Self::Unconfirmed => "until the call is confirmed, its handles only read",
-        }
-    }
-}
-
-impl core::fmt::Display for BrokerFault {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl core::error::Error for BrokerFault {}
-
 /// Serves the handles of every invocation. The host implements it; a capability never sees it.
 pub trait Broker: Send + Sync + 'static {
-    /// Whether a capability that holds `kind` can run here. Asked before anything runs: what is not served is refused at
-    /// policy with `missing_runtime_binding`.
-    fn serves(&self, kind: HandleKind) -> bool;
+    /// Whether a capability of this class that holds `kind` can run here. Asked before anything runs: what is not served is
+    /// refused at policy with `missing_runtime_binding`. A `local` capability is not served by an endpoint that the
+    /// operator did not place on the device.
+    fn serves(&self, kind: HandleKind, class: Class) -> bool;
 
-    /// Serves one request under a lease.
+    /// Serves one request under a lease. [`Call::ask`](crate::Call::ask) has made sure that the lease's entry declares the
+    /// handle, that the call is confirmed where it must be, and that it has not ended.
     fn serve(&self, lease: &Lease, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BrokerRequest;
+    use crate::handle::{
+        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Read,
+        Reads, Secret, SecretKind, Workspace, Write,
+    };
+
+    struct Service;
+    impl EndpointKind for Service {
+        const NAME: &'static str = "service";
+        type Power = Reads;
+        const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/state")];
+    }
+    struct Token;
+    impl SecretKind for Token {
+        const NAME: &'static str = "token";
+    }
+
+    fn exchange(endpoint: &str, method: HttpMethod, path: &str) -> BrokerRequest {
+        let (endpoint, path) = (endpoint.to_owned(), path.to_owned());
+        BrokerRequest::Exchange { endpoint, method, path, query: vec![], body: None }
+    }
+
+    fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
+        let path = || "a".to_owned();
+        vec![
+            (BrokerRequest::Now, Clock::KIND),
+            (BrokerRequest::Device, Device::KIND),
+            (BrokerRequest::Append { text: String::new() }, Journal::KIND),
+            (BrokerRequest::Connect, Http::KIND),
+            (exchange("service", HttpMethod::Get, "/state"), Endpoint::<Service>::KIND),
+            (BrokerRequest::Open { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::List { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
+            (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
+            (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+        ]
+    }
+
+    #[test]
+    fn only_the_declared_handle_lets_a_request_pass() {
+        for (request, own) in every_request() {
+            assert_eq!(request.is_declared_by(&[own]), Ok(()), "{request:?}");
+            assert_eq!(request.is_declared_by(&[]), Err(BrokerFault::Undeclared), "{request:?}");
+            for (_, other) in every_request() {
+                let writes = other.may_change() && own.family() == other.family();
+                if other != own && !writes {
+                    assert_eq!(
+                        request.is_declared_by(&[other]),
+                        Err(BrokerFault::Undeclared),
+                        "{request:?} by {other}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_exchange_is_of_a_listed_method_and_path_of_that_very_service() {
+        let declared = [Endpoint::<Service>::KIND];
+        for (endpoint, method, path, fault) in [
+            ("service", HttpMethod::Post, "/state", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "/state/", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "/state?x", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "/STATE", BrokerFault::NotListed),
+            ("service", HttpMethod::Get, "", BrokerFault::NotListed),
+            ("other", HttpMethod::Get, "/state", BrokerFault::Undeclared),
+            ("", HttpMethod::Get, "/state", BrokerFault::Undeclared),
+        ] {
+            assert_eq!(exchange(endpoint, method, path).is_declared_by(&declared), Err(fault), "{endpoint} {path}");
+        }
+        let other = BrokerRequest::Reveal { secret: "other".to_owned() };
+        assert_eq!(other.is_declared_by(&[Secret::<Token>::KIND]), Err(BrokerFault::Undeclared));
+    }
+
+    /// What a preview may do is what can be undone by looking away.
+    #[test]
+    fn whatever_is_seen_elsewhere_leaves_a_trace() {
+        let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
+        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true]);
+    }
+
+    #[test]
+    fn a_request_crosses_as_plain_data_and_shows_nothing_of_itself() {
+        for (request, _) in every_request() {
+            let text = serde_json::to_string(&request).unwrap();
+            let again: BrokerRequest = serde_json::from_str(&text).unwrap();
+            assert_eq!(serde_json::to_string(&again).unwrap(), text);
+            assert!(format!("{request:?}").chars().all(char::is_alphabetic), "{request:?}");
+        }
+    }
 }

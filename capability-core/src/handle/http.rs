@@ -1,14 +1,45 @@
 //! The approved public host.
 
-use super::{Handle, HandleFamily, HandleKind, OffDevice, Reads, Targets, sealed};
+use std::os::fd::OwnedFd;
+
+use super::{
+    BrokerFault, BrokerReply, BrokerRequest, Handle, HandleFamily, HandleKind, OffDevice, Reads, Targets, sealed,
+};
 use crate::call::Call;
 
 /// Connects only to the host and port that this invocation's `target` named when it was judged and approved.
 ///
-/// A host without a network broker does not serve it: a capability that takes it is then refused at policy with
-/// `missing_runtime_binding`, visible to operators.
+/// The host resolves the name, refuses it when one of its addresses is not public, connects, and hands over the open
+/// connection. TLS and whatever is spoken on it are the body's, in the body's own place; so a redirect leads nowhere: there
+/// is no second host to connect to.
+///
+/// ```
+/// use capability_core::handle::{BrokerFault, Http};
+///
+/// async fn stream(http: &Http) -> Result<std::net::TcpStream, BrokerFault> {
+///     Ok(std::net::TcpStream::from(http.connect().await?))
+/// }
+/// ```
 #[derive(Debug)]
-pub struct Http(#[expect(dead_code, reason = "the lease under which a network broker will be asked")] Call);
+pub struct Http(Call);
+
+impl Http {
+    /// One connected TCP stream, in non-blocking mode, to the approved target. One invocation may open a few, and the bytes
+    /// that come in over all of them are counted: above the host's budget they are shut down, as they are when the call
+    /// ends.
+    ///
+    /// # Errors
+    /// [`BrokerFault::MalformedTarget`], [`BrokerFault::PortNotAllowed`], [`BrokerFault::Unresolved`] and
+    /// [`BrokerFault::NotPublic`] when the target may not be connected to; [`BrokerFault::Unavailable`] and
+    /// [`BrokerFault::TimedOut`] when it does not answer; [`BrokerFault::BudgetSpent`] after too many connections;
+    /// [`BrokerFault::Unconfirmed`] in a `preview`.
+    pub async fn connect(&self) -> Result<OwnedFd, BrokerFault> {
+        match self.0.ask(BrokerRequest::Connect).await? {
+            BrokerReply::Descriptor(connected) => Ok(connected),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
+}
 
 impl sealed::Sealed for Http {}
 impl Handle for Http {

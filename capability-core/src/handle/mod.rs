@@ -10,10 +10,14 @@
 //! | [`&Clock`](Clock) | [`now`](Clock::now) | any |
 //! | [`&Device`](Device) | [`readings`](Device::readings): one set of [`DeviceReadings`] | any |
 //! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
-//! | [`&Http`](Http) | nothing yet | `external`, with a `target` |
-//! | [`&Endpoint<K>`](Endpoint) | nothing yet | any; a `K` that [`Changes`] needs `mutating` |
-//! | [`&Workspace<Read>`](Workspace), [`&Workspace<Write>`](Workspace) | nothing yet | [`Write`] needs `mutating` |
-//! | [`&Secret<K>`](Secret) | nothing yet | any |
+//! | [`&Http`](Http) | [`connect`](Http::connect) | `external`, with a `target` |
+//! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
+//! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
+//! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
+//! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
+//!
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device` and the reading side of `Workspace` answer;
+//! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
 
@@ -22,27 +26,37 @@ mod clock;
 mod context;
 mod device;
 mod endpoint;
+mod fault;
 mod http;
 mod journal;
+mod lease;
 mod permits;
 mod secret;
 mod workspace;
 
-pub use broker::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease};
+pub use broker::{Broker, BrokerReply, BrokerRequest};
 pub use clock::Clock;
 pub use context::Context;
 pub use device::{
     Device, DeviceReadings, InterfaceReading, LoadReading, MemoryReading, ServiceReading, StorageReading,
 };
-pub use endpoint::{Endpoint, EndpointKind, EndpointPower, HttpMethod};
+pub use endpoint::{
+    Endpoint, EndpointKind, EndpointPower, EndpointReply, HttpMethod, MAX_QUERY_BYTES, MAX_REPLY_BYTES, MAX_SENT_BYTES,
+};
+pub use fault::BrokerFault;
 pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
+pub(crate) use lease::LeaseHolder;
+pub use lease::{Lease, LeaseEnding};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
 };
-pub use secret::{Secret, SecretKind};
-pub use workspace::{Read, Workspace, WorkspaceAccess, Write};
+pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
+pub use workspace::{
+    EntryKind, Listing, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES, MAX_WRITE_BYTES, Read, Workspace, WorkspaceAccess,
+    WorkspaceEntry, Write, is_plain_path,
+};
 
 use crate::call::Call;
 
@@ -52,6 +66,10 @@ pub struct HandleKind {
     family: HandleFamily,
     /// The configured service or secret, for the families that have several.
     instance: &'static str,
+    /// Whether a workspace is written, too.
+    may_change: bool,
+    /// What an endpoint may be sent.
+    allowed: &'static [(HttpMethod, &'static str)],
 }
 
 /// The families of authority.
@@ -95,7 +113,24 @@ impl HandleFamily {
 
 impl HandleKind {
     pub(crate) const fn new(family: HandleFamily, instance: &'static str) -> Self {
-        Self { family, instance }
+        Self { family, instance, may_change: false, allowed: &[] }
+    }
+
+    pub(crate) const fn workspace(may_change: bool) -> Self {
+        Self { may_change, ..Self::new(HandleFamily::Workspace, "") }
+    }
+
+    pub(crate) const fn secret(name: &'static str) -> Self {
+        assert!(
+            is_configured_name(name),
+            "a secret kind's `NAME` is a plain name\nhelp: write it as in `mail_password`"
+        );
+        Self::new(HandleFamily::Secret, name)
+    }
+
+    pub(crate) const fn endpoint(name: &'static str, allowed: &'static [(HttpMethod, &'static str)]) -> Self {
+        assert!(is_configured_name(name), "an endpoint kind's `NAME` is a plain name\nhelp: write it as in `searxng`");
+        Self { allowed, ..Self::new(HandleFamily::Endpoint, name) }
     }
 
     /// The family.
@@ -108,6 +143,24 @@ impl HandleKind {
     #[must_use]
     pub const fn instance(&self) -> &'static str {
         self.instance
+    }
+
+    /// Whether it is a workspace that is written, too.
+    #[must_use]
+    pub const fn may_change(&self) -> bool {
+        self.may_change
+    }
+
+    /// What an endpoint may be sent, by method and exact path; empty for every other family.
+    #[must_use]
+    pub const fn allowed(&self) -> &'static [(HttpMethod, &'static str)] {
+        self.allowed
+    }
+
+    /// Whether an endpoint may be sent that.
+    #[must_use]
+    pub fn lists(&self, method: HttpMethod, path: &str) -> bool {
+        self.allowed.contains(&(method, path))
     }
 
     /// Whether no two of `kinds` are the same.
@@ -141,6 +194,25 @@ impl HandleKind {
         }
         false
     }
+}
+
+/// Whether a text can name a service or a secret in a configuration: `[a-z][a-z0-9_-]*`, at most 32 bytes. A secret's name
+/// is a file's name, too.
+#[must_use]
+#[expect(clippy::indexing_slicing, reason = "const fn: iterators are not const, and every index is below the length")]
+pub const fn is_configured_name(name: &str) -> bool {
+    let name = name.as_bytes();
+    if name.is_empty() || name.len() > 32 || !name[0].is_ascii_lowercase() {
+        return false;
+    }
+    let mut at = 1;
+    while at < name.len() {
+        if !matches!(name[at], b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-') {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }
 
 #[expect(clippy::indexing_slicing, reason = "const fn: slices are not comparable in const, and lengths are equal")]

@@ -1,9 +1,24 @@
 //! Files below a workspace root.
 
 use core::marker::PhantomData;
+use std::fs::File;
+use std::io::Read as _;
 
-use super::{Changes, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleKind, OnDevice, Reads, Targetless, sealed,
+};
 use crate::call::Call;
+
+/// The longest path, in bytes.
+pub const MAX_PATH_BYTES: usize = 1024;
+/// The most bytes that [`Workspace::read`] reads, whatever it is asked for.
+pub const MAX_READ_BYTES: u64 = 8 * 1024 * 1024;
+/// The most bytes that [`Workspace::write`] writes.
+pub const MAX_WRITE_BYTES: usize = 1024 * 1024;
+/// The most entries that [`Workspace::entries`] tells.
+pub const MAX_ENTRIES: usize = 4096;
 
 /// Marker: files are read.
 pub struct Read;
@@ -18,24 +33,162 @@ pub struct Write;
 pub trait WorkspaceAccess: sealed::Sealed + Send + Sync + 'static {
     /// What holding a workspace with this access means for the class.
     type Power;
+    /// Whether files may be written.
+    #[doc(hidden)]
+    const MAY_CHANGE: bool;
 }
 impl sealed::Sealed for Read {}
 impl sealed::Sealed for Write {}
 impl WorkspaceAccess for Read {
     type Power = Reads;
+    const MAY_CHANGE: bool = false;
 }
 impl WorkspaceAccess for Write {
     type Power = Changes;
+    const MAY_CHANGE: bool = true;
 }
 
 /// A workspace root: files below it and no others, by descriptors that the kernel confines.
 ///
-/// A host without a file broker does not serve it: a capability that takes it is then refused at policy with
+/// Paths are relative to the root, with `/` between their parts: no `..`, no leading `/`. A path that leads over a link of
+/// any kind is refused, wherever the link leads.
+///
+/// A host without a configured workspace does not serve it: a capability that takes it is then refused at policy with
 /// `missing_runtime_binding`, visible to operators.
-pub struct Workspace<A>(
-    #[expect(dead_code, reason = "the lease under which a broker will be asked")] Call,
-    PhantomData<A>,
-);
+///
+/// ```
+/// use capability_core::handle::{BrokerFault, Workspace, Write};
+///
+/// async fn sign(workspace: &Workspace<Write>) -> Result<(), BrokerFault> {
+///     let mut text = workspace.read("notes/today.md", 64 * 1024).await?;
+///     text.extend_from_slice(b"\nread and signed\n");
+///     workspace.write("notes/today.md", text).await
+/// }
+/// ```
+pub struct Workspace<A>(Call, PhantomData<A>);
+
+impl<A> Workspace<A> {
+    /// A plain file, open to be read.
+    ///
+    /// # Errors
+    /// [`BrokerFault::MalformedPath`], [`BrokerFault::NotFound`], [`BrokerFault::OutsideWorkspace`],
+    /// [`BrokerFault::NotAFile`] and [`BrokerFault::NotPermitted`], and which one.
+    pub async fn open(&self, path: &str) -> Result<File, BrokerFault> {
+        if !is_plain_path(path) {
+            return Err(BrokerFault::MalformedPath);
+        }
+        match self.0.ask(BrokerRequest::Open { path: path.to_owned() }).await? {
+            BrokerReply::Descriptor(file) => Ok(file.into()),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
+
+    /// A plain file's content, whole.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`]; [`BrokerFault::CapExceeded`] when it has more than `max_bytes` or more than
+    /// [`MAX_READ_BYTES`]; [`BrokerFault::Unavailable`] when it cannot be read.
+    pub async fn read(&self, path: &str, max_bytes: u64) -> Result<Vec<u8>, BrokerFault> {
+        let file = self.open(path).await?;
+        let most = max_bytes.min(MAX_READ_BYTES);
+        let mut content = Vec::new();
+        // It may grow while it is read: what counts is what arrives.
+        file.take(most + 1).read_to_end(&mut content).map_err(|_| BrokerFault::Unavailable)?;
+        if content.len() as u64 > most { Err(BrokerFault::CapExceeded) } else { Ok(content) }
+    }
+
+    /// What stands in a directory, by name; `.` is the root.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`], and [`BrokerFault::CapExceeded`] for a directory of more than [`MAX_ENTRIES`].
+    pub async fn entries(&self, path: &str) -> Result<Listing, BrokerFault> {
+        if path != "." && !is_plain_path(path) {
+            return Err(BrokerFault::MalformedPath);
+        }
+        match self.0.ask(BrokerRequest::List { path: path.to_owned() }).await? {
+            BrokerReply::Listed(listing) => Ok(listing),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
+}
+
+impl Workspace<Write> {
+    /// Puts a plain file in place: after a crash there is the old content or the new, never a part. Its directory must be
+    /// there. A file that was there keeps its permissions; a new one is the host user's alone.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`]; [`BrokerFault::HardLinked`] for a file with a second name; [`BrokerFault::CapExceeded`]
+    /// above [`MAX_WRITE_BYTES`]; [`BrokerFault::Unavailable`] when it cannot be written; [`BrokerFault::Unconfirmed`] in a
+    /// `preview`.
+    pub async fn write(&self, path: &str, content: impl Into<Vec<u8>>) -> Result<(), BrokerFault> {
+        let content = content.into();
+        if !is_plain_path(path) {
+            return Err(BrokerFault::MalformedPath);
+        }
+        if content.len() > MAX_WRITE_BYTES {
+            return Err(BrokerFault::CapExceeded);
+        }
+        match self.0.ask(BrokerRequest::Write { path: path.to_owned(), content }).await? {
+            BrokerReply::Written => Ok(()),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
+
+    /// Removes a plain file.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`]; [`BrokerFault::Unconfirmed`] in a `preview`.
+    pub async fn remove(&self, path: &str) -> Result<(), BrokerFault> {
+        if !is_plain_path(path) {
+            return Err(BrokerFault::MalformedPath);
+        }
+        match self.0.ask(BrokerRequest::Remove { path: path.to_owned() }).await? {
+            BrokerReply::Removed => Ok(()),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
+}
+
+/// Whether a path is plain: relative, without empty parts, `.` or `..`, without control characters, and short enough. The
+/// kernel confines what such a path leads to; this rule keeps spellings out that only look harmless.
+#[must_use]
+pub fn is_plain_path(path: &str) -> bool {
+    (1..=MAX_PATH_BYTES).contains(&path.len())
+        && !path.chars().any(char::is_control)
+        && path.split('/').all(|part| !matches!(part, "" | "." | "..") && part.len() <= 255)
+}
+
+/// What stands in a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listing {
+    /// By name.
+    pub entries: Vec<WorkspaceEntry>,
+    /// How many more there are whose names are no plain text; they cannot be asked for.
+    pub unnamed: u32,
+}
+
+/// One name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceEntry {
+    /// Its name: one part of a path.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// A plain file's size in bytes; zero for everything else.
+    pub bytes: u64,
+}
+
+/// What a name in a directory stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryKind {
+    /// A plain file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link, a pipe, a socket, a device: told, never opened.
+    Other,
+}
 
 impl<A> core::fmt::Debug for Workspace<A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -45,12 +198,29 @@ impl<A> core::fmt::Debug for Workspace<A> {
 
 impl<A> sealed::Sealed for Workspace<A> {}
 impl<A: WorkspaceAccess> Handle for Workspace<A> {
-    const KIND: HandleKind = HandleKind::new(HandleFamily::Workspace, "");
+    const KIND: HandleKind = HandleKind::workspace(A::MAY_CHANGE);
     type Reach = OnDevice;
     type Power = A::Power;
     type Scope = Targetless;
 
     fn lend(call: &Call) -> Self {
         Self(call.clone(), PhantomData)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain_path;
+
+    #[test]
+    fn only_plain_paths_are_asked_for() {
+        for plain in ["a", "a/b.c", ".git/config", "..a/b..", "ä/ö", "a b", "x/".repeat(511).trim_end_matches('/')] {
+            assert!(is_plain_path(plain), "{plain:?}");
+        }
+        let long = "x".repeat(256);
+        for bad in ["", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a/.", "a\0", "a\nb", "a\u{85}", &long] {
+            assert!(!is_plain_path(bad), "{bad:?}");
+        }
+        assert!(!is_plain_path(&"x/".repeat(600)));
     }
 }

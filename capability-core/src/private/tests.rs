@@ -8,7 +8,9 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::{ArgumentRefusal, BodyFault, CAPABILITIES, PreparedBody};
+use crate::audit::InvocationId;
 use crate::call::Call;
+use crate::contract::Class;
 use crate::failure::Failure;
 use crate::future::BoxFuture;
 use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Clock, Context, HandleKind, Lease};
@@ -85,7 +87,7 @@ fn locked(text: String) -> String;
 struct Nobody;
 
 impl Broker for Nobody {
-    fn serves(&self, _: HandleKind) -> bool {
+    fn serves(&self, _: HandleKind, _: Class) -> bool {
         true
     }
 
@@ -111,8 +113,13 @@ fn call(name: &str) -> Call {
         turn: TurnId(7),
     };
     let (entry, deadline) = (entry(name), tokio::time::Instant::now() + Duration::from_secs(1));
-    let lease =
-        Lease { capability: entry.name(), version: entry.version(), identity: Arc::new(identity), target: None };
+    let lease = Lease {
+        entry,
+        invocation: InvocationId([2; 16]),
+        identity: Arc::new(identity),
+        target: None,
+        ending: Arc::default(),
+    };
     Call::new(lease, Arc::new(Nobody), deadline, entry.bounds().max_result())
 }
 
@@ -186,4 +193,19 @@ fn what_is_locked_has_nothing_to_run() {
 async fn annotated_functions_are_callable() {
     let context = <Context as crate::handle::Handle>::lend(&call("private.echo"));
     assert_eq!(echo(&context, "a".to_owned(), 1).await.unwrap(), "local:a");
+}
+
+/// Whoever asks, and by whatever way: the entry's declaration decides, and the lease's end.
+#[tokio::test]
+async fn a_call_asks_for_what_its_entry_declares_until_its_lease_ends() {
+    let call = call("private.plain");
+    let ask = |request| call.ask(request);
+    assert_eq!(ask(BrokerRequest::Now).await.err(), Some(BrokerFault::Unserved), "it came as far as the broker");
+    assert_eq!(ask(BrokerRequest::Device).await.err(), Some(BrokerFault::Undeclared));
+    assert_eq!(ask(BrokerRequest::Connect).await.err(), Some(BrokerFault::Undeclared));
+    let ending = call.lease().ending();
+    assert!(!ending.has_come());
+    drop(crate::handle::LeaseHolder::of(call.lease()));
+    ending.comes().await;
+    assert_eq!(ask(BrokerRequest::Now).await.err(), Some(BrokerFault::Ended));
 }

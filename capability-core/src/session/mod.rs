@@ -40,6 +40,11 @@ impl Ending {
         self.ended.load(Ordering::Acquire)
     }
 
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        self.waker.notify_waiters();
+    }
+
     pub(crate) async fn comes(&self) {
         let notified = self.waker.notified();
         if !self.has_come() {
@@ -77,8 +82,7 @@ impl Session {
 
     /// Ends the session: what runs is cancelled, what comes later is turned away, and both are audited.
     pub fn end(&self) {
-        self.0.ending.ended.store(true, Ordering::Release);
-        self.0.ending.waker.notify_waiters();
+        self.0.ending.end();
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {

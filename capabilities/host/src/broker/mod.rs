@@ -1,33 +1,197 @@
 //! What stands behind the handles.
 
+mod budget;
 mod device;
+mod endpoint;
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(not(target_os = "linux"))]
+#[path = "files_elsewhere.rs"]
+mod files;
+mod http;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+#[path = "../runner/worker/received.rs"]
+mod received;
+#[cfg(not(target_os = "linux"))]
+mod received {
+    /// Not told on this system: no connection is handed out then.
+    pub fn bytes_received(_: impl std::os::fd::AsFd) -> Option<u64> {
+        None
+    }
+}
+mod resolve;
+mod secrets;
 
 pub use device::{DeviceSource, machine};
+pub(crate) use endpoint::authorities;
+pub use endpoint::{Auth, EndpointSettings, Reach};
+pub use http::{Host, Place, Scheme};
 #[cfg(target_os = "linux")]
 pub use linux::LinuxDevice;
+pub use resolve::{Resolver, SystemResolver};
+pub(crate) use secrets::private_text;
 
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
+use capability_core::contract::Class;
+use capability_core::handle::{
+    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, MAX_QUERY_BYTES, MAX_SENT_BYTES,
+};
 use capability_core::{BoxFuture, Environment};
+use tokio::runtime::Handle as Runtime;
+use tokio::task::JoinHandle;
 
 use crate::store::sqlite::SqliteJournal;
+use budget::Ledger;
+use endpoint::{Question, Service};
+use files::Files;
+use http::Connector;
+use secrets::Secrets;
 
-/// Serves `Context`, `Clock`, `Device` and `Journal`. What it does not serve is refused at policy with
+/// What the operator bound beyond what every host has.
+#[derive(Default)]
+pub struct Bound {
+    /// Services, by the name of their endpoint kind.
+    pub endpoints: BTreeMap<String, EndpointSettings>,
+    /// Where `Http` may connect to though it is not public or the port is no standard one.
+    pub allowed: Vec<Place>,
+    /// The workspace's root, open.
+    pub workspace: Option<OwnedFd>,
+    /// The directory of secrets.
+    pub secrets: Option<PathBuf>,
+}
+
+/// Serves every handle that this host has something behind. What it does not serve is refused at policy with
 /// `missing_runtime_binding`, before anything runs.
+///
+/// Whatever it does for a call is done in the host's own runtime, wherever the call's body runs, and ends with the call's
+/// lease.
 pub struct HostBroker {
     environment: Arc<dyn Environment>,
     device: Arc<dyn DeviceSource>,
     journal: SqliteJournal,
+    /// The host's own runtime.
+    runtime: Option<Runtime>,
+    ledger: Arc<Ledger>,
+    connector: Arc<Connector>,
+    endpoints: BTreeMap<String, Arc<Service>>,
+    files: Option<Arc<Files>>,
+    secrets: Option<Secrets>,
 }
 
 impl HostBroker {
-    /// A broker in front of this clock, this machine and these journals.
+    /// A broker in front of this clock, this machine and these journals. Made inside the host's runtime, it works there.
     #[must_use]
     pub fn new(environment: Arc<dyn Environment>, device: Arc<dyn DeviceSource>, journal: SqliteJournal) -> Self {
-        Self { environment, device, journal }
+        let resolver: Arc<dyn Resolver> = Arc::new(SystemResolver::default());
+        Self {
+            environment,
+            device,
+            journal,
+            runtime: Runtime::try_current().ok(),
+            ledger: Arc::default(),
+            connector: Arc::new(Connector::new(resolver, Vec::new())),
+            endpoints: BTreeMap::new(),
+            files: None,
+            secrets: None,
+        }
+    }
+
+    /// The same broker with what the operator bound, and with names resolved by `resolver`.
+    #[must_use]
+    pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
+        let Bound { endpoints, allowed, workspace, secrets } = bound;
+        let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
+        Self {
+            connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
+            endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
+            files: workspace.map(|root| Arc::new(Files::new(root))),
+            secrets: secrets.map(Secrets::new),
+            ..self
+        }
+    }
+
+    /// Gives back whatever sessions it opened with services. Nothing is lost without it but time: they end by themselves.
+    pub async fn close(&self) {
+        for service in self.endpoints.values() {
+            service.close().await;
+        }
+    }
+
+    /// What a lease's capability does in the host's runtime, until it is done or the lease ends, whichever comes first.
+    fn carried(
+        &self,
+        lease: &Lease,
+        work: impl Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (runtime, ending) = (self.runtime.clone(), lease.ending());
+        Box::pin(async move {
+            let runtime = runtime.or_else(|| Runtime::try_current().ok()).ok_or(BrokerFault::Unavailable)?;
+            let task = runtime.spawn(async move {
+                tokio::select! {
+                    biased;
+                    () = ending.comes() => Err(BrokerFault::Ended),
+                    done = work => done,
+                }
+            });
+            Carried(task).await
+        })
+    }
+
+    fn connect(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (connector, ledger, leased) = (Arc::clone(&self.connector), Arc::clone(&self.ledger), lease.clone());
+        self.carried(lease, async move {
+            let account = ledger.account(&leased);
+            connector.connect(&leased, &account).await.map(BrokerReply::Descriptor)
+        })
+    }
+
+    fn exchange(
+        &self,
+        lease: &Lease,
+        endpoint: &str,
+        question: Question,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let asked: usize = question.query.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if asked > MAX_QUERY_BYTES || question.body.as_ref().is_some_and(|body| body.len() > MAX_SENT_BYTES) {
+            return refused(BrokerFault::CapExceeded);
+        }
+        // The lease's own entry says what the kind lists, not whoever asks.
+        let Some(kind) = lease.declared(HandleFamily::Endpoint, endpoint) else {
+            return refused(BrokerFault::Undeclared);
+        };
+        let Some(service) = self.endpoint(kind, lease.entry().class()) else {
+            return refused(BrokerFault::Unserved);
+        };
+        let (service, ledger, leased) = (Arc::clone(service), Arc::clone(&self.ledger), lease.clone());
+        self.carried(lease, async move {
+            ledger.account(&leased).exchange()?;
+            service.ask(kind, question).await.map(BrokerReply::Exchanged)
+        })
+    }
+
+    /// The configured service of that kind, if a capability of this class may have it.
+    fn endpoint(&self, kind: &HandleKind, class: Class) -> Option<&Arc<Service>> {
+        self.endpoints.get(kind.instance()).filter(|service| service.settings().reach.serves(class.network))
+    }
+
+    fn in_files(
+        &self,
+        lease: &Lease,
+        act: impl FnOnce(&Files) -> Result<BrokerReply, BrokerFault> + Send + 'static,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let Some(files) = self.files.clone() else {
+            return refused(BrokerFault::Unserved);
+        };
+        self.carried(lease, async move {
+            let done = tokio::task::spawn_blocking(move || act(&files)).await;
+            done.unwrap_or(Err(BrokerFault::Unavailable))
+        })
     }
 }
 
@@ -38,10 +202,15 @@ impl core::fmt::Debug for HostBroker {
 }
 
 impl Broker for HostBroker {
-    fn serves(&self, kind: HandleKind) -> bool {
+    fn serves(&self, kind: HandleKind, class: Class) -> bool {
         match kind.family() {
             HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => true,
-            HandleFamily::Http | HandleFamily::Endpoint | HandleFamily::Workspace | HandleFamily::Secret => false,
+            // Only this kernel counts for us what comes in.
+            HandleFamily::Http => cfg!(target_os = "linux"),
+            HandleFamily::Endpoint => self.endpoint(&kind, class).is_some(),
+            // Only this kernel confines a lookup.
+            HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
+            HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
         }
     }
 
@@ -65,8 +234,55 @@ impl Broker for HostBroker {
                 let appended = self.journal.append(lease.identity(), self.environment.now(), text);
                 Box::pin(async move { appended.await.map(|()| BrokerReply::Appended) })
             }
+            BrokerRequest::Connect => self.connect(lease),
+            BrokerRequest::Exchange { endpoint, method, path, query, body } => {
+                self.exchange(lease, &endpoint, Question { method, path, query, body })
+            }
+            BrokerRequest::Open { path } => {
+                self.in_files(lease, move |files| files.open(&path).map(BrokerReply::Descriptor))
+            }
+            BrokerRequest::List { path } => {
+                self.in_files(lease, move |files| files.entries(&path).map(BrokerReply::Listed))
+            }
+            BrokerRequest::Write { path, content } => {
+                self.in_files(lease, move |files| files.write(&path, &content).map(|()| BrokerReply::Written))
+            }
+            BrokerRequest::Remove { path } => {
+                self.in_files(lease, move |files| files.remove(&path).map(|()| BrokerReply::Removed))
+            }
+            BrokerRequest::Reveal { secret } => match self.secrets.clone() {
+                None => refused(BrokerFault::Unserved),
+                Some(secrets) => self.carried(lease, async move {
+                    let revealed = tokio::task::spawn_blocking(move || secrets.reveal(&secret)).await;
+                    revealed.unwrap_or(Err(BrokerFault::Unavailable)).map(BrokerReply::Descriptor)
+                }),
+            },
             // The request type grows; what this broker does not know it does not serve.
-            _ => Box::pin(core::future::ready(Err(BrokerFault::Unserved))),
+            _ => refused(BrokerFault::Unserved),
         }
+    }
+}
+
+fn refused(fault: BrokerFault) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+    Box::pin(core::future::ready(Err(fault)))
+}
+
+/// A task that ends with whoever waits for it.
+struct Carried(JoinHandle<Result<BrokerReply, BrokerFault>>);
+
+impl Future for Carried {
+    type Output = Result<BrokerReply, BrokerFault>;
+
+    fn poll(
+        mut self: core::pin::Pin<&mut Self>,
+        context: &mut core::task::Context<'_>,
+    ) -> core::task::Poll<Self::Output> {
+        core::pin::Pin::new(&mut self.0).poll(context).map(|done| done.unwrap_or(Err(BrokerFault::Unavailable)))
+    }
+}
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }

@@ -52,6 +52,7 @@ pub fn describe(found: &Description) -> String {
         ("isolation", format!("{}, deadline {}", row.isolation, row.deadline)),
         ("target", target),
         ("handles", handles),
+        ("bound to", found.bound_to.join("\n                ")),
         ("risk", found.risk.clone()),
         ("default", found.default.clone()),
         ("resident", said(found.resident, "it wants to be among the tools a model always sees")),

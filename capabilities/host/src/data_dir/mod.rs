@@ -84,6 +84,12 @@ impl DataDir {
         self.0.join("operator")
     }
 
+    /// The directory of secrets: one file for each, named as it is.
+    #[must_use]
+    pub fn secrets(&self) -> PathBuf {
+        self.0.join("secrets")
+    }
+
     /// The optional configuration file.
     #[must_use]
     pub fn config(&self) -> PathBuf {

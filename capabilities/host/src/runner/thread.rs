@@ -23,8 +23,8 @@ const SLOT_WAIT: Duration = Duration::from_millis(50);
 /// The most helper threads that one body's `spawn_blocking` may have.
 const BLOCKING_THREADS: usize = 4;
 
-/// Runs every body on an operating system thread of its own, with a runtime of its own that has timers and no sockets: a
-/// body that blocks stalls nobody but itself.
+/// Runs every body on an operating system thread of its own, with a runtime of its own: a body that blocks stalls nobody
+/// but itself. The runtime drives connections too, since a handle may lend one.
 ///
 /// The deadline holds for the *caller*, who is told `TimedOut` when it passes. The body itself ends at its next await; one
 /// that never awaits goes on behind, and its slot stays taken until it ends. So this runner promises
@@ -67,6 +67,7 @@ impl ThreadRunner {
             let run = AssertUnwindSafe(move || {
                 let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
                     .enable_time()
+                    .enable_io()
                     .max_blocking_threads(BLOCKING_THREADS)
                     .build()
                 else {

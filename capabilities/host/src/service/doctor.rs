@@ -5,6 +5,8 @@ use capability_core::contract::Contract;
 use capability_core::policy::OptIn;
 use capability_core::store::OptIns;
 
+mod bound;
+
 use super::Service;
 use crate::audit_log;
 use crate::protocol::{Fault, Probe, ProbeState};
@@ -12,7 +14,7 @@ use crate::words::counted;
 
 impl Service {
     pub(super) async fn doctor(&self) -> Vec<Probe> {
-        vec![
+        let mut probes = vec![
             self.directory(),
             self.registry(),
             self.contracts(),
@@ -21,8 +23,10 @@ impl Service {
             self.credential(),
             self.families(),
             self.bindings(),
-            self.isolation(),
-        ]
+        ];
+        probes.extend(bound::probes(self.host.config().bindings()));
+        probes.extend(self.isolation().await);
+        probes
     }
 
     fn directory(&self) -> Probe {
@@ -145,30 +149,22 @@ impl Service {
             )
         }
     }
-
-    fn isolation(&self) -> Probe {
-        weak(
-            "isolation",
-            "bodies run on threads of this process: isolation none, deadline cooperative",
-            "link only capabilities whose source was reviewed",
-        )
-    }
 }
 
-fn ok(name: &str, found: String) -> Probe {
+pub(super) fn ok(name: &str, found: String) -> Probe {
     Probe { name: name.into(), state: ProbeState::Ok, found, help: None }
 }
 
-fn weak(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
+pub(super) fn weak(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
     Probe { name: name.into(), state: ProbeState::Weak, found: found.into(), help: Some(help.into()) }
 }
 
-fn failed(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
+pub(super) fn failed(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
     Probe { name: name.into(), state: ProbeState::Failed, found: found.into(), help: Some(help.into()) }
 }
 
 /// A failure that says itself what to do.
-fn told(name: &str, error: &dyn core::fmt::Display) -> Probe {
+pub(super) fn told(name: &str, error: &dyn core::fmt::Display) -> Probe {
     let Fault { message, help, .. } = Fault::told(6, error);
     Probe { name: name.into(), state: ProbeState::Failed, found: message, help }
 }

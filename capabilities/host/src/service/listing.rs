@@ -2,14 +2,16 @@
 
 use core::num::NonZeroU32;
 
-use capability_core::contract::{DefaultEffect, Network};
+use capability_core::contract::{Class, DefaultEffect, Network};
 use capability_core::executor::{Deadline, Isolation};
+use capability_core::handle::{HandleFamily, HandleKind, HttpMethod};
 use capability_core::policy::OptIn;
 use capability_core::registry::Registered;
 use capability_core::store::OptIns;
 use serde_json::Value;
 
 use super::Service;
+use crate::broker::Reach;
 use crate::protocol::{Description, Fault, Row};
 
 impl Service {
@@ -45,10 +47,49 @@ impl Service {
             target: entry.target().kind.as_str().to_owned(),
             target_argument: entry.target().argument.map(str::to_owned),
             handles: entry.handles().iter().map(ToString::to_string).collect(),
+            bound_to: entry.handles().iter().filter_map(|kind| self.bound_to(kind, entry.class())).collect(),
             package: entry.package().to_owned(),
             location: entry.location().to_string(),
             arguments: schema(|schemas| schemas.arguments()),
             result: schema(|schemas| schemas.result()),
+        })
+    }
+
+    /// What stands behind a handle, for the families where the operator decides that.
+    fn bound_to(&self, kind: &HandleKind, class: Class) -> Option<String> {
+        let bindings = self.host.config().bindings();
+        Some(match kind.family() {
+            HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => return None,
+            HandleFamily::Http => {
+                let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
+                format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
+            }
+            HandleFamily::Endpoint => match bindings.endpoints.get(kind.instance()) {
+                None => format!("{kind}: nothing is configured"),
+                Some(settings) => {
+                    let reach = settings.reach.as_str();
+                    let word = |method| match method {
+                        HttpMethod::Get => "GET",
+                        HttpMethod::Post => "POST",
+                    };
+                    let allowed = kind.allowed().iter().map(|(method, path)| format!("{} {path}", word(*method)));
+                    let allowed = allowed.collect::<Vec<_>>().join(", ");
+                    let kept = class.network == Network::Local && settings.reach == Reach::External;
+                    let unless = if kept { ", which no local capability may use" } else { "" };
+                    format!("{kind}: {allowed} at {} ({reach}{unless})", settings.place)
+                }
+            },
+            HandleFamily::Workspace => match &bindings.workspace {
+                None => format!("{kind}: nothing is configured"),
+                Some(root) => format!(
+                    "{kind}: {} `{}`",
+                    if kind.may_change() { "written below" } else { "read below" },
+                    root.display()
+                ),
+            },
+            HandleFamily::Secret => {
+                format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
+            }
         })
     }
 
@@ -68,6 +109,7 @@ impl Service {
         let guarantees = executor.guarantees(entry);
         let isolation = match guarantees.isolation {
             Isolation::None => "none",
+            Isolation::Process if guarantees.degraded => "process, degraded",
             Isolation::Process => "process",
         };
         let deadline = match guarantees.deadline {

@@ -11,7 +11,8 @@ use super::{Identity, SandboxFault, Step, sys};
 /// The process number is added, so no two workers that live at a time are the same user.
 const FIRST: u32 = 0x7000_0000;
 
-/// `KILL` is for the signal that a worker gets when its zygote dies: the kernel asks whether the dying one may send it.
+/// `KILL` is for the last thing a zygote does: the kernel sends its workers the signal of its death in its name, and
+/// without it may not, since they are other users.
 const NEEDED: CapabilitySet =
     CapabilitySet::SETUID.union(CapabilitySet::SETGID).union(CapabilitySet::SETPCAP).union(CapabilitySet::KILL);
 

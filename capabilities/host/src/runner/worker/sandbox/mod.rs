@@ -269,8 +269,8 @@ impl Worker {
 
     /// Takes away the means to change timers and filters, in every thread at once. What is left holds for good.
     ///
-    /// To be called before any code of an author's: until then such code could put filters of its own in front of this,
-    /// which answer it that all is well.
+    /// It holds against what runs after it. Code of an author's that ran before could have put filters of its own in front,
+    /// which answer this that all is well.
     ///
     /// # Errors
     ///

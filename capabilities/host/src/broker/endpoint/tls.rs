@@ -1,0 +1,63 @@
+//! TLS with a service: the public authorities, or exactly those that the operator named.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use capability_core::handle::BrokerFault;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::settings::EndpointSettings;
+use crate::broker::http::Host;
+
+/// The largest file of authorities.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Speaks TLS over a connection. There is no way not to look at the certificate.
+pub async fn secured(settings: &EndpointSettings, stream: TcpStream) -> Result<TlsStream<TcpStream>, BrokerFault> {
+    let roots = match &settings.ca_file {
+        None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
+        Some(file) => {
+            let file = file.clone();
+            let read = tokio::task::spawn_blocking(move || authorities(&file)).await;
+            read.map_err(|_| BrokerFault::Unavailable)??
+        }
+    };
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|_| BrokerFault::Unavailable)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = match (&settings.server_name, &settings.place.host) {
+        (Some(name), _) | (None, Host::Name(name)) => ServerName::try_from(name.clone()),
+        (None, Host::Address(address)) => Ok(ServerName::IpAddress((*address).into())),
+    };
+    let name = name.map_err(|_| BrokerFault::Untrusted)?;
+    TlsConnector::from(Arc::new(config)).connect(name, stream).await.map_err(|error| {
+        // Whatever the library found wrong is wrapped in an error of its kind; a connection that broke off is not.
+        match error.get_ref().is_some_and(|inner| inner.is::<tokio_rustls::rustls::Error>()) {
+            true => BrokerFault::Untrusted,
+            false => BrokerFault::Unavailable,
+        }
+    })
+}
+
+/// The authorities in a PEM file: at least one, and nothing that is none.
+pub fn authorities(file: &Path) -> Result<RootCertStore, BrokerFault> {
+    let mut text = Vec::new();
+    let open = File::open(file).map_err(|_| BrokerFault::Untrusted)?;
+    open.take(MAX_BYTES).read_to_end(&mut text).map_err(|_| BrokerFault::Untrusted)?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let certificate = certificate.map_err(|_| BrokerFault::Untrusted)?;
+        roots.add(certificate).map_err(|_| BrokerFault::Untrusted)?;
+    }
+    if roots.is_empty() { Err(BrokerFault::Untrusted) } else { Ok(roots) }
+}

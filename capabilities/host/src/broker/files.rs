@@ -1,0 +1,177 @@
+//! Files below the workspace root, by descriptors that the kernel confines.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+
+use capability_core::handle::{
+    BrokerFault, EntryKind, Listing, MAX_ENTRIES, MAX_WRITE_BYTES, WorkspaceEntry, is_plain_path,
+};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::environment::random;
+use crate::hex;
+
+/// How often a lookup is tried again that another process's renaming kept from ending.
+const MAX_TRIES: u32 = 16;
+
+/// A workspace root: opened once, so that whatever happens to its path later it stays the same directory.
+#[derive(Debug)]
+pub struct Files {
+    root: OwnedFd,
+}
+
+impl Files {
+    /// Below this directory.
+    pub fn new(root: OwnedFd) -> Self {
+        Self { root }
+    }
+
+    /// A plain file, open to be read.
+    pub fn open(&self, path: &str) -> Result<OwnedFd, BrokerFault> {
+        plain(path)?;
+        // NONBLOCK: opening a pipe must not wait for its other end, and it is refused below.
+        let found = self.lookup(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        let stat = rustix::fs::fstat(&found).map_err(fault)?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+            Ok(found)
+        } else {
+            Err(BrokerFault::NotAFile)
+        }
+    }
+
+    /// What stands in a directory.
+    pub fn entries(&self, path: &str) -> Result<Listing, BrokerFault> {
+        let directory = self.directory(path)?;
+        let mut listing = Listing::default();
+        let mut found = rustix::fs::Dir::read_from(&directory).map_err(fault)?;
+        while let Some(entry) = found.read() {
+            let entry = entry.map_err(fault)?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            if listing.entries.len() >= MAX_ENTRIES {
+                return Err(BrokerFault::CapExceeded);
+            }
+            match name.to_str().ok().filter(|name| is_plain_path(name)) {
+                None => listing.unnamed = listing.unnamed.saturating_add(1),
+                // What is gone before it is looked at was not there.
+                Some(text) => listing.entries.extend(entry_of(&directory, name, text.to_owned())?),
+            }
+        }
+        listing.entries.sort_unstable_by(|one, two| one.name.cmp(&two.name));
+        Ok(listing)
+    }
+
+    /// Puts a plain file in place: written beside it, made durable, and renamed over it. The rename replaces a *name* in a
+    /// directory that is held open: whatever stands under that name by then is not written to and not followed.
+    pub fn write(&self, path: &str, content: &[u8]) -> Result<(), BrokerFault> {
+        if content.len() > MAX_WRITE_BYTES {
+            return Err(BrokerFault::CapExceeded);
+        }
+        let (directory, name) = self.parent(path)?;
+        let mode = match standing(&directory, name)? {
+            None => Mode::RUSR | Mode::WUSR,
+            Some(stat) if stat.st_nlink > 1 => return Err(BrokerFault::HardLinked),
+            Some(stat) => Mode::from_raw_mode(stat.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO),
+        };
+        let suffix = random::<8>().map_err(|_| BrokerFault::Unavailable)?;
+        let beside = format!(".{}.new", hex::encode(&suffix));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fresh = rustix::fs::openat(&directory, &beside, flags, Mode::RUSR | Mode::WUSR).map_err(fault)?;
+        let put = || {
+            let mut fresh = File::from(fresh);
+            fresh.write_all(content).map_err(|_| BrokerFault::Unavailable)?;
+            rustix::fs::fchmod(&fresh, mode).map_err(fault)?;
+            fresh.sync_all().map_err(|_| BrokerFault::Unavailable)?;
+            rustix::fs::renameat(&directory, &beside, &directory, name).map_err(fault)
+        };
+        if let Err(fault) = put() {
+            // Best effort: what is left behind is the host user's alone, under a name that nobody asked for.
+            let _ = rustix::fs::unlinkat(&directory, &beside, AtFlags::empty());
+            return Err(fault);
+        }
+        rustix::fs::fsync(&directory).map_err(fault)
+    }
+
+    /// Removes a plain file.
+    pub fn remove(&self, path: &str) -> Result<(), BrokerFault> {
+        let (directory, name) = self.parent(path)?;
+        standing(&directory, name)?.ok_or(BrokerFault::NotFound)?;
+        rustix::fs::unlinkat(&directory, name, AtFlags::empty()).map_err(fault)?;
+        rustix::fs::fsync(&directory).map_err(fault)
+    }
+
+    /// The directory that a path's last part stands in, and that part.
+    fn parent<'p>(&self, path: &'p str) -> Result<(OwnedFd, &'p str), BrokerFault> {
+        plain(path)?;
+        let (directory, name) = path.rsplit_once('/').unwrap_or((".", path));
+        Ok((self.directory(directory)?, name))
+    }
+
+    fn directory(&self, path: &str) -> Result<OwnedFd, BrokerFault> {
+        if path != "." {
+            plain(path)?;
+        }
+        self.lookup(path, OFlags::RDONLY | OFlags::DIRECTORY)
+    }
+
+    /// Opens below the root: no step up, no link of any kind on the way, whatever is renamed meanwhile.
+    fn lookup(&self, path: &str, flags: OFlags) -> Result<OwnedFd, BrokerFault> {
+        let confined = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        for _ in 0..MAX_TRIES {
+            match rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), confined) {
+                // The kernel could not tell whether a racing rename led outside.
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                found => return found.map_err(fault),
+            }
+        }
+        Err(BrokerFault::Unavailable)
+    }
+}
+
+fn plain(path: &str) -> Result<(), BrokerFault> {
+    if is_plain_path(path) { Ok(()) } else { Err(BrokerFault::MalformedPath) }
+}
+
+/// The plain file of that name in a directory, when something is there.
+fn standing(directory: &OwnedFd, name: &str) -> Result<Option<rustix::fs::Stat>, BrokerFault> {
+    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(fault(errno)),
+        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(stat)),
+            FileType::Symlink => Err(BrokerFault::OutsideWorkspace),
+            _ => Err(BrokerFault::NotAFile),
+        },
+    }
+}
+
+fn entry_of(directory: &OwnedFd, name: &CStr, text: String) -> Result<Option<WorkspaceEntry>, BrokerFault> {
+    let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(None),
+        stat => stat.map_err(fault)?,
+    };
+    let (kind, bytes) = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => (EntryKind::File, u64::try_from(stat.st_size).unwrap_or(0)),
+        FileType::Directory => (EntryKind::Directory, 0),
+        _ => (EntryKind::Other, 0),
+    };
+    Ok(Some(WorkspaceEntry { name: text, kind, bytes }))
+}
+
+/// What the kernel's answer means for the caller.
+fn fault(errno: Errno) -> BrokerFault {
+    match errno {
+        Errno::NOENT | Errno::NOTDIR => BrokerFault::NotFound,
+        // A link on the way, a step outside, and a mount or magic link that leads elsewhere.
+        Errno::LOOP | Errno::XDEV => BrokerFault::OutsideWorkspace,
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => BrokerFault::NotPermitted,
+        Errno::ISDIR | Errno::NXIO | Errno::NODEV => BrokerFault::NotAFile,
+        Errno::NAMETOOLONG | Errno::INVAL => BrokerFault::MalformedPath,
+        _ => BrokerFault::Unavailable,
+    }
+}

@@ -1,0 +1,227 @@
+//! What stands behind the handles, by the operator's word.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use capability_core::handle::is_configured_name;
+use rustix::fs::OFlags;
+use serde::Deserialize;
+
+use super::ConfigError;
+use crate::broker::{Auth, EndpointSettings, Place, Reach, Scheme};
+
+/// `[http]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpTable {
+    /// Places that `Http` may connect to though their address is not public or their port is no standard one, each as
+    /// `host:port`.
+    pub allow: Vec<String>,
+}
+
+/// `[workspace]`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkspaceTable {
+    /// The directory that `Workspace` handles are about, from the root of the file system.
+    pub root: PathBuf,
+}
+
+/// `[endpoints.NAME]`: one service.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointTable {
+    /// `http` or `https`, host, port, and what every path is appended to.
+    pub url: String,
+    /// Whether it is on this device.
+    #[serde(default)]
+    pub reach: Reach,
+    /// A PEM file of the authorities that its certificate may come from, instead of the public ones.
+    pub ca_file: Option<PathBuf>,
+    /// The name its certificate is for, when that is not the host's.
+    pub server_name: Option<String>,
+    /// How it is told who asks; by `token_file` when only that is given.
+    pub auth: Option<AuthScheme>,
+    /// The file that holds the bearer token.
+    pub token_file: Option<PathBuf>,
+    /// The file that holds the password.
+    pub password_file: Option<PathBuf>,
+}
+
+/// How a service is told who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthScheme {
+    /// A bearer token.
+    Bearer,
+    /// A session of a Pi-hole.
+    Pihole,
+}
+
+/// All of it, checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bindings {
+    /// The services, by name.
+    pub endpoints: BTreeMap<String, EndpointSettings>,
+    /// Where `Http` may connect to beyond public hosts at standard ports.
+    pub allowed: Vec<Place>,
+    /// The workspace's root.
+    pub workspace: Option<PathBuf>,
+}
+
+/// The most services and the most allowed places.
+const MAX_ENDPOINTS: usize = 64;
+const MAX_ALLOWED: usize = 64;
+
+/// What is wrong: table, key, what, and what would be right.
+pub(super) struct Mistake {
+    pub table: String,
+    pub key: &'static str,
+    pub what: String,
+    pub help: &'static str,
+}
+
+impl Bindings {
+    pub(super) fn of(
+        http: &HttpTable,
+        endpoints: &BTreeMap<String, EndpointTable>,
+        workspace: Option<&WorkspaceTable>,
+    ) -> Result<Self, Mistake> {
+        let mistake = |table: &str, key, what, help| Mistake { table: table.to_owned(), key, what, help };
+        let mut bindings = Self::default();
+        for text in &http.allow {
+            // Without a standard port: one that is left out is none of the two.
+            let place = Place::of_authority(text, 0).filter(|place| place.port != 0).ok_or_else(|| {
+                mistake(
+                    "http",
+                    "allow",
+                    format!("`{}` is no place", text.escape_default()),
+                    "write host and port, as in `127.0.0.1:8080` or `nas.lan:443`",
+                )
+            })?;
+            bindings.allowed.push(place);
+        }
+        if bindings.allowed.len() > MAX_ALLOWED || endpoints.len() > MAX_ENDPOINTS {
+            let what = format!("more than {MAX_ALLOWED} places or {MAX_ENDPOINTS} endpoints are configured");
+            return Err(mistake("http", "allow", what, "keep those that are needed"));
+        }
+        for (name, table) in endpoints {
+            let at = format!("endpoints.{name}");
+            let checked = table.checked(name).map_err(|(key, what, help)| mistake(&at, key, what, help))?;
+            bindings.endpoints.insert(name.clone(), checked);
+        }
+        if let Some(WorkspaceTable { root }) = workspace {
+            if !is_absolute(root) {
+                return Err(mistake(
+                    "workspace",
+                    "root",
+                    format!("`{}` does not begin at the root of the file system", root.display()),
+                    "write it as in `root = \"/home/me/notes\"`",
+                ));
+            }
+            bindings.workspace = Some(root.clone());
+        }
+        Ok(bindings)
+    }
+}
+
+type Wrong = (&'static str, String, &'static str);
+
+impl EndpointTable {
+    fn checked(&self, name: &str) -> Result<EndpointSettings, Wrong> {
+        if !is_configured_name(name) {
+            return Err((
+                "url",
+                format!("`{}` is no endpoint's name", name.escape_default()),
+                "name it as its capabilities do: lower-case letters, digits, `-` and `_`",
+            ));
+        }
+        let (scheme, place, base) = self.address().ok_or((
+            "url",
+            "`url` is no plain address of a service".to_owned(),
+            "write it as in `https://search.example.com` or `http://127.0.0.1:8080/base`: no user, password, query or fragment",
+        ))?;
+        for (key, file) in
+            [("ca_file", &self.ca_file), ("token_file", &self.token_file), ("password_file", &self.password_file)]
+        {
+            if file.as_deref().is_some_and(|file| !is_absolute(file)) {
+                return Err((
+                    key,
+                    format!("`{key}` does not begin at the root of the file system"),
+                    "write the whole path, as in `/etc/capability/searxng`",
+                ));
+            }
+        }
+        if scheme == Scheme::Http && (self.ca_file.is_some() || self.server_name.is_some()) {
+            let key = if self.ca_file.is_some() { "ca_file" } else { "server_name" };
+            let what = format!("`{key}` is about a certificate, and an `http` address has none");
+            return Err((key, what, "write `https`, or leave the key out"));
+        }
+        let server_name = match &self.server_name {
+            None => None,
+            Some(text) => match Place::of_authority(text, 443) {
+                Some(place) if !text.contains(':') => Some(place.host.to_string()),
+                _ => {
+                    let what = format!("`{}` is no host name", text.escape_default());
+                    return Err(("server_name", what, "write it as in `pi.hole`"));
+                }
+            },
+        };
+        let auth = match (self.auth, &self.token_file, &self.password_file) {
+            (None, None, None) => Auth::None,
+            (None | Some(AuthScheme::Bearer), Some(token_file), None) => {
+                Auth::Bearer { token_file: token_file.clone() }
+            }
+            (Some(AuthScheme::Pihole), None, Some(password_file)) => {
+                Auth::Pihole { password_file: password_file.clone() }
+            }
+            _ => {
+                return Err((
+                    "auth",
+                    "`auth` and its file do not go together".to_owned(),
+                    "write `token_file` for a bearer token, or `auth = \"pihole\"` and `password_file`",
+                ));
+            }
+        };
+        let ca_file = self.ca_file.clone();
+        Ok(EndpointSettings { scheme, place, base, reach: self.reach, ca_file, server_name, auth })
+    }
+
+    fn address(&self) -> Option<(Scheme, Place, String)> {
+        let (scheme, place, rest) = Place::of_url(&self.url)?;
+        let base = rest.strip_suffix('/').unwrap_or(rest);
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
+        let segment =
+            |part: &str| !part.is_empty() && !part.starts_with('.') && part.bytes().all(|b| plain(b) || b == b'.');
+        let is_plain = base.is_empty() || base.strip_prefix('/').is_some_and(|base| base.split('/').all(segment));
+        is_plain.then(|| (scheme, place, base.to_owned()))
+    }
+}
+
+fn is_absolute(path: &Path) -> bool {
+    path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir)
+}
+
+/// Opens the workspace's root, once: what its path leads to later changes nothing. The host's own directory is outside every
+/// workspace.
+///
+/// # Errors
+/// [`ConfigError::Wrong`] when there is none, or when it and the host's directory are one in the other.
+pub(crate) fn open_workspace(config: &Path, root: &Path, data_dir: &Path) -> Result<OwnedFd, ConfigError> {
+    let wrong = |what, help| ConfigError::Wrong { path: config.to_owned(), line: None, what, help };
+    let no_directory = |error: std::io::Error| {
+        let what = format!("the workspace `{}` cannot be opened: {error}", root.display());
+        wrong(what, "make the directory, or name another one as `root` under `[workspace]`")
+    };
+    let (found, own) = (root.canonicalize().map_err(no_directory)?, data_dir.canonicalize().map_err(no_directory)?);
+    if found.starts_with(&own) || own.starts_with(&found) {
+        let what = format!("the workspace `{}` holds the data directory, or is held by it", root.display());
+        return Err(wrong(what, "name a directory beside it as `root` under `[workspace]`"));
+    }
+    let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed();
+    let opened = File::options().read(true).custom_flags(flags).open(&found).map_err(no_directory)?;
+    Ok(opened.into())
+}

@@ -1,0 +1,168 @@
+//! Why the host did not serve a handle.
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// Why the host did not serve a request: a closed list of rules, without a word that anybody else chose.
+///
+/// `?` turns it into a private failure, as it does every error. What may be shown to the caller is shown by
+/// [`BrokerFault::into_public`]:
+///
+/// ```
+/// use capability_core::Failure;
+/// use capability_core::handle::{BrokerFault, Http};
+///
+/// async fn connected(http: &Http) -> Result<std::os::fd::OwnedFd, Failure> {
+///     http.connect().await.map_err(BrokerFault::into_public)
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BrokerFault {
+    /// No broker of this host serves that kind.
+    Unserved,
+    /// The capability declares no such handle.
+    Undeclared,
+    /// The call is only being prepared: until it is confirmed, its handles only read.
+    Unconfirmed,
+    /// The call has ended.
+    Ended,
+    /// The request is above a cap.
+    CapExceeded,
+    /// The invocation has used up what one invocation may.
+    BudgetSpent,
+    /// The thing behind the broker did not answer.
+    Unavailable,
+    /// It did not answer in time.
+    TimedOut,
+    /// The answer was not of the kind that was asked for.
+    WrongReply,
+    /// Method and path are not on the endpoint kind's list.
+    NotListed,
+    /// The approved target is no plain `http` or `https` address.
+    MalformedTarget,
+    /// The approved target's port is neither a standard one nor allowed.
+    PortNotAllowed,
+    /// The name does not resolve.
+    Unresolved,
+    /// One of its addresses is not globally reachable.
+    NotPublic,
+    /// The other side's certificate is not one that is trusted for it.
+    Untrusted,
+    /// The service does not take the configured credential.
+    CredentialRefused,
+    /// The configured credential or secret cannot be read, or is none.
+    CredentialUnreadable,
+    /// What came back is no answer in the protocol that was spoken.
+    MalformedReply,
+    /// What came back is above the cap.
+    ReplyTooLarge,
+    /// What came back is encoded or compressed.
+    EncodedReply,
+    /// What came back is not JSON of the wanted shape.
+    NotJson,
+    /// The path is no plain relative path.
+    MalformedPath,
+    /// There is nothing at that path.
+    NotFound,
+    /// The path leads out of the workspace, or over a link.
+    OutsideWorkspace,
+    /// It is something else than a plain file or directory.
+    NotAFile,
+    /// The file has another name somewhere else.
+    HardLinked,
+    /// The machine's own permissions refuse it.
+    NotPermitted,
+}
+
+impl BrokerFault {
+    /// The sentence a capability's caller may read.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unserved => "this host does not serve that handle",
+            Self::Undeclared => "the capability declares no such handle",
+            Self::Unconfirmed => "until the call is confirmed, its handles only read",
+            Self::Ended => "the call has ended, and its handles with it",
+            Self::CapExceeded => "the request is above the handle's cap",
+            Self::BudgetSpent => "the invocation has used up what one invocation may",
+            Self::Unavailable => "what the handle reaches did not answer",
+            Self::TimedOut => "what the handle reaches did not answer in time",
+            Self::WrongReply => "the host answered something else than was asked",
+            Self::NotListed => "the endpoint's list has no such method and path",
+            Self::MalformedTarget => "the target is no plain `http` or `https` address",
+            Self::PortNotAllowed => "the target's port is neither 80 nor 443",
+            Self::Unresolved => "the target's name does not resolve",
+            Self::NotPublic => "the target has an address that is not public",
+            Self::Untrusted => "the service's certificate is not trusted",
+            Self::CredentialRefused => "the service does not take the configured credential",
+            Self::CredentialUnreadable => "the configured credential cannot be read",
+            Self::MalformedReply => "the service's answer breaks its protocol",
+            Self::ReplyTooLarge => "the service's answer is above the cap",
+            Self::EncodedReply => "the service's answer is compressed, which nobody asked for",
+            Self::NotJson => "the service's answer is not the expected JSON",
+            Self::MalformedPath => "the path is no plain relative path",
+            Self::NotFound => "nothing is at that path",
+            Self::OutsideWorkspace => "the path leads out of the workspace or over a link",
+            Self::NotAFile => "what is at that path is not of the kind that was asked for",
+            Self::HardLinked => "the file has a second name, perhaps outside the workspace",
+            Self::NotPermitted => "the machine's own permissions refuse it",
+        }
+    }
+
+    /// What would be right, for whoever can do it.
+    #[must_use]
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::Unserved => "the operator configures it; see `capability doctor`",
+            Self::Undeclared => "its author takes the handle as a parameter",
+            Self::Unconfirmed => "its author asks in the body, not in `preview`",
+            Self::Ended => "its author awaits every request in the body",
+            Self::CapExceeded => "ask for less at a time",
+            Self::BudgetSpent => "ask for less, or in several calls",
+            Self::Unavailable => "try again later; the operator sees more with `capability doctor`",
+            Self::TimedOut => "try again later, or ask for less",
+            Self::WrongReply => "the operator updates host and capabilities together",
+            Self::NotListed => "its author lists them in `EndpointKind::ALLOWED`",
+            Self::MalformedTarget => {
+                "write it as in `https://example.com/page`: no user, no password, no numeric spelling of a host but dotted decimal or `[IPv6]`"
+            }
+            Self::PortNotAllowed => "leave the port out, or the operator adds `host:port` to `allow` under `[http]`",
+            Self::Unresolved => "check the spelling of the name",
+            Self::NotPublic => "use a public address, or the operator adds `host:port` to `allow` under `[http]`",
+            Self::Untrusted => "the operator names the service's own authority with `ca_file`",
+            Self::CredentialRefused => "the operator writes the right one into the configured file",
+            Self::CredentialUnreadable => {
+                "the operator writes it into its file, readable for the host alone (mode 0600)"
+            }
+            Self::MalformedReply => "the operator checks that the configured address is that service's",
+            Self::ReplyTooLarge => "ask for less at a time",
+            Self::EncodedReply => "the operator turns compression off at the service",
+            Self::NotJson => {
+                "the operator checks that the configured address is that service's, in a version that is supported"
+            }
+            Self::MalformedPath => "write it as in `notes/today.md`: no `..`, no leading `/`, no `//`",
+            Self::NotFound => "list the directory to see what is there",
+            Self::OutsideWorkspace => "name a file below the workspace by its own path",
+            Self::NotAFile => "name a plain file, or a directory where one is asked for",
+            Self::HardLinked => "replace it by a copy of its own first",
+            Self::NotPermitted => "the operator gives the host's user access to it",
+        }
+    }
+
+    /// The failure whose sentence and help the caller may read.
+    #[must_use]
+    pub fn into_public(self) -> Failure {
+        Failure::public(self.to_string())
+    }
+}
+
+impl core::fmt::Display for BrokerFault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}\nhelp: {}", self.as_str(), self.help())
+    }
+}
+
+impl core::error::Error for BrokerFault {}

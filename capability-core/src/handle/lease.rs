@@ -1,0 +1,115 @@
+//! For whom a handle is served, and for how long.
+
+use core::num::NonZeroU32;
+use std::sync::Arc;
+
+use super::HandleKind;
+use crate::audit::InvocationId;
+use crate::contract::{Capability, CapabilityName, TargetKind};
+use crate::session::{Ending, SessionIdentity};
+
+/// For whom a request is made: minted by the executor for one invocation, never by a capability.
+#[derive(Clone)]
+pub struct Lease {
+    pub(crate) entry: &'static Capability,
+    pub(crate) invocation: InvocationId,
+    pub(crate) identity: Arc<SessionIdentity>,
+    /// What the arguments name as the thing acted on: judged by policy and shown to whoever approves.
+    pub(crate) target: Option<(TargetKind, String)>,
+    pub(crate) ending: Arc<Ending>,
+}
+
+impl Lease {
+    /// The capability that was lent the handle.
+    #[must_use]
+    pub fn capability(&self) -> CapabilityName {
+        self.entry.name()
+    }
+
+    /// Its version.
+    #[must_use]
+    pub fn version(&self) -> NonZeroU32 {
+        self.entry.version()
+    }
+
+    /// Its registry entry: the class and the handles that it was compiled with.
+    #[must_use]
+    pub const fn entry(&self) -> &'static Capability {
+        self.entry
+    }
+
+    /// The invocation: what a broker counts budgets by.
+    #[must_use]
+    pub const fn invocation(&self) -> InvocationId {
+        self.invocation
+    }
+
+    /// Who asked.
+    #[must_use]
+    pub fn identity(&self) -> &SessionIdentity {
+        &self.identity
+    }
+
+    /// What this very call was judged and approved to act on, when its capability declares a target.
+    #[must_use]
+    pub fn target(&self) -> Option<(TargetKind, &str)> {
+        self.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
+    }
+
+    /// The declared handle of that family and instance, with what it allows; `None` when the entry declares none.
+    #[must_use]
+    pub fn declared(&self, family: super::HandleFamily, instance: &str) -> Option<&'static HandleKind> {
+        self.entry.handles().iter().find(|kind| kind.family() == family && kind.instance() == instance)
+    }
+
+    /// The end of this lease, to be waited for: what a broker keeps open for the call is closed then.
+    #[must_use]
+    pub fn ending(&self) -> LeaseEnding {
+        LeaseEnding(Arc::clone(&self.ending))
+    }
+}
+
+impl core::fmt::Debug for Lease {
+    /// Without the target, which is an argument.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Lease({} in {})", self.entry, self.invocation)
+    }
+}
+
+/// The end of a lease: it comes when the body has ended, or when nobody waits for it any more.
+#[derive(Clone)]
+pub struct LeaseEnding(Arc<Ending>);
+
+impl LeaseEnding {
+    /// Whether it has come: nothing is served under the lease any more.
+    #[must_use]
+    pub fn has_come(&self) -> bool {
+        self.0.has_come()
+    }
+
+    /// Waits for it.
+    pub async fn comes(&self) {
+        self.0.comes().await;
+    }
+}
+
+impl core::fmt::Debug for LeaseEnding {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "LeaseEnding({})", if self.has_come() { "come" } else { "not yet" })
+    }
+}
+
+/// Ends a lease when it is dropped. The executor holds it for exactly as long as somebody answers for the call.
+pub(crate) struct LeaseHolder(Arc<Ending>);
+
+impl LeaseHolder {
+    pub(crate) fn of(lease: &Lease) -> Self {
+        Self(Arc::clone(&lease.ending))
+    }
+}
+
+impl Drop for LeaseHolder {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}

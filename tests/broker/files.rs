@@ -1,0 +1,116 @@
+//! Files of the workspace, and everything that is none.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use serde_json::json;
+
+use super::lab::Lab;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_read_listed_written_and_removed() {
+    let lab = Lab::new(&[], &[]);
+    let root = lab.workspace();
+    fs::create_dir(root.join("notes")).expect("a directory");
+    assert_eq!(lab.said("files.write", json!({ "path": "notes/a b.md", "text": "one" })).await, Ok(json!(null)));
+    assert_eq!(lab.said("files.read", json!({ "path": "notes/a b.md" })).await, Ok(json!("one")));
+    assert_eq!(fs::metadata(root.join("notes/a b.md")).expect("it stands").permissions().mode() & 0o777, 0o600);
+    // What stood there keeps its permissions, and is replaced whole.
+    fs::set_permissions(root.join("notes/a b.md"), fs::Permissions::from_mode(0o644)).expect("a mode");
+    assert_eq!(lab.said("files.write", json!({ "path": "notes/a b.md", "text": "" })).await, Ok(json!(null)));
+    assert_eq!(lab.said("files.read", json!({ "path": "notes/a b.md" })).await, Ok(json!("")));
+    assert_eq!(fs::metadata(root.join("notes/a b.md")).expect("it stands").permissions().mode() & 0o777, 0o644);
+
+    fs::create_dir(root.join("notes/old")).expect("a directory");
+    symlink("/etc", root.join("notes/etc")).expect("a link");
+    fs::write(root.join("notes").join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff")), "")
+        .expect("a file");
+    let listed = lab.said("files.list", json!({ "path": "notes" })).await;
+    assert_eq!(listed, Ok(json!(["a b.md:File:0", "etc:Other:0", "old:Directory:0", "and 1 more"])));
+    assert_eq!(lab.said("files.list", json!({ "path": "." })).await, Ok(json!(["notes:Directory:0"])));
+
+    assert_eq!(lab.said("files.remove", json!({ "path": "notes/a b.md" })).await, Ok(json!(null)));
+    assert_eq!(lab.fault("files.read", json!({ "path": "notes/a b.md" })).await, "not_found");
+    assert_eq!(lab.fault("files.remove", json!({ "path": "notes/a b.md" })).await, "not_found");
+    assert_eq!(fs::read_dir(root.join("notes")).expect("a directory").count(), 3, "nothing is left over");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_leads_outside() {
+    let lab = Lab::new(&[], &[]);
+    let (root, outside) = (lab.workspace(), lab.outside().join("outside"));
+    fs::create_dir(&outside).expect("a directory");
+    fs::write(outside.join("secret"), "sesame").expect("a secret");
+    fs::create_dir(root.join("a")).expect("a directory");
+    symlink(&outside, root.join("link")).expect("a link");
+    symlink("../outside", root.join("up")).expect("a link");
+    symlink(outside.join("absent"), root.join("dangling")).expect("a link");
+    symlink(outside.join("secret"), root.join("leaf")).expect("a link");
+    symlink("a", root.join("inner")).expect("a link");
+    symlink("/proc/self/root", root.join("magic")).expect("a link");
+    let absolute = outside.join("secret").display().to_string();
+    for (path, rule) in [
+        (absolute.as_str(), "malformed_path"),
+        ("../outside/secret", "malformed_path"),
+        ("a/../../outside/secret", "malformed_path"),
+        ("a/./b", "malformed_path"),
+        ("a//b", "malformed_path"),
+        ("link/secret", "outside_workspace"),
+        ("up/secret", "outside_workspace"),
+        ("leaf", "outside_workspace"),
+        ("inner/x", "outside_workspace"),
+        ("magic/etc/passwd", "outside_workspace"),
+    ] {
+        assert_eq!(lab.fault("files.read", json!({ "path": path })).await, rule, "read {path}");
+        assert_eq!(lab.fault("files.write", json!({ "path": path, "text": "x" })).await, rule, "write {path}");
+        assert_eq!(lab.fault("files.remove", json!({ "path": path })).await, rule, "remove {path}");
+    }
+    assert_eq!(lab.fault("files.write", json!({ "path": "dangling", "text": "x" })).await, "outside_workspace");
+    assert_eq!(lab.fault("files.write", json!({ "path": "link/new", "text": "x" })).await, "outside_workspace");
+    assert_eq!(lab.fault("files.list", json!({ "path": "link" })).await, "outside_workspace");
+    assert_eq!(lab.fault("files.list", json!({ "path": ".." })).await, "malformed_path");
+    assert_eq!(lab.fault("files.read", json!({ "path": "." })).await, "malformed_path");
+    let names: Vec<_> =
+        fs::read_dir(&outside).expect("a directory").map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(names, ["secret"]);
+    assert_eq!(fs::read_to_string(outside.join("secret")).expect("it stands"), "sesame");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_plain_files_of_one_name_within_bounds() {
+    let lab = Lab::new(&[], &[]);
+    let root = lab.workspace();
+    fs::write(lab.outside().join("outside"), "sesame").expect("a file");
+    fs::hard_link(lab.outside().join("outside"), root.join("hard")).expect("a link");
+    assert_eq!(lab.fault("files.write", json!({ "path": "hard", "text": "x" })).await, "hard_linked");
+    assert_eq!(fs::read_to_string(lab.outside().join("outside")).expect("it stands"), "sesame");
+
+    let made = std::process::Command::new("mkfifo").arg(root.join("pipe")).status();
+    assert!(made.is_ok_and(|made| made.success()), "a pipe");
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).expect("a socket");
+    fs::create_dir(root.join("directory")).expect("a directory");
+    for path in ["pipe", "socket", "directory"] {
+        assert_eq!(lab.fault("files.read", json!({ "path": path })).await, "not_a_file", "{path}");
+        assert_eq!(lab.fault("files.write", json!({ "path": path, "text": "x" })).await, "not_a_file", "{path}");
+        assert_eq!(lab.fault("files.remove", json!({ "path": path })).await, "not_a_file", "{path}");
+    }
+
+    fs::write(root.join("long"), vec![b'x'; 1001]).expect("a file");
+    assert_eq!(lab.fault("files.read", json!({ "path": "long", "most": 1000 })).await, "cap_exceeded");
+    assert_eq!(lab.said("files.read", json!({ "path": "long", "most": 1001 })).await, Ok(json!("x".repeat(1001))));
+    fs::File::create(root.join("huge")).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    assert_eq!(lab.fault("files.read", json!({ "path": "huge", "most": u64::MAX })).await, "cap_exceeded");
+    let piece = "y".repeat(1024);
+    assert_eq!(
+        lab.said("files.write", json!({ "path": "large", "text": piece, "times": 1024 })).await,
+        Ok(json!(null))
+    );
+    let above = lab.fault("files.write", json!({ "path": "large", "text": piece, "times": 1025 })).await;
+    assert_eq!(above, "cap_exceeded");
+    assert_eq!(fs::metadata(root.join("large")).expect("it stands").len(), 1024 * 1024);
+    for number in 0..4097 {
+        fs::write(root.join("directory").join(number.to_string()), "").expect("a file");
+    }
+    assert_eq!(lab.fault("files.list", json!({ "path": "directory" })).await, "cap_exceeded");
+    assert_eq!(lab.fault("files.write", json!({ "path": "absent/x", "text": "x" })).await, "not_found");
+}
