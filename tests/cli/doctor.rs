@@ -29,6 +29,7 @@ fn every_probe_says_how_it_stands_and_what_to_do() {
         "sandbox: an empty network namespace",
         "sandbox: an IPC namespace of its own",
         "sandbox: an empty tree of files",
+        "sandbox: ways out",
     ];
     assert_eq!(names, all);
     for probe in probes.as_array().unwrap() {

@@ -100,3 +100,30 @@ async fn an_operator_can_run_one_capability_in_the_hosts_process_and_it_shows() 
     let _ = lab.invoke("cell.add", &json!({ "a": 1, "b": 2 })).await;
     assert_eq!(lab.last_outcome()["isolation"], json!("process"));
 }
+
+/// The host has tried every way out before it trusts its sandbox, and shows each with its answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_way_out_is_tried_and_shown() {
+    let lab = Lab::open();
+    let findings = lab.host.runner().attest().await.expect("the sandbox holds");
+    let ways = findings.iter().find(|finding| finding.name == "sandbox: ways out").expect("ways out");
+    assert!(ways.answers.len() > 100 && !ways.answers.iter().any(|answer| answer.led_out), "{:?}", ways.found);
+    for profile in ["sealed", "connected"] {
+        let of_profile = ways.answers.iter().filter(|answer| answer.profile == profile);
+        assert!(of_profile.count() > 50, "{profile}");
+    }
+}
+
+/// An author who forgets is told which handle to take.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_connects_by_itself_is_told_what_to_take() {
+    let lab = Lab::open();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let outcome = lab.invoke("cell.connect", &json!({ "port": listener.local_addr().unwrap().port() })).await;
+    let said = outcome.message().unwrap_or_default().into_owned();
+    for word in ["`cell.connect`", "`socket`", "read_only", "local", "`&Endpoint<..>`"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert_eq!(outcome.kind(), Kind::Failed);
+    assert!(!lab.events().iter().any(|event| event.to_string().contains("socket")));
+}

@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 
+use crate::runner::Answer;
 use capability_core::Timestamp;
 use capability_core::approval::{ApprovalId, ApprovalSummary, Claims, PendingApproval};
 use capability_core::session::{Mode, Subject, TurnId};
@@ -354,6 +355,9 @@ pub struct Probe {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// Everything that was tried for it, one by one, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
 }
 
 /// How a probe ended.

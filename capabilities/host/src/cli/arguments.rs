@@ -91,6 +91,9 @@ pub enum Command {
         /// Also write a dated report into this directory
         #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "docs/research", value_hint = ValueHint::DirPath)]
         report: Option<PathBuf>,
+        /// Show every way out of the sandbox that was tried, and what became of it
+        #[arg(long)]
+        ways: bool,
     },
     /// Own the data directory and serve other command lines until interrupted
     Serve,

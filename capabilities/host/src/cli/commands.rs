@@ -120,7 +120,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         }
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
-        Command::Doctor { report } => doctor(connection, report, output).await,
+        Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
         Command::Serve => {
             connection.must_own().await?;
             connection.prove_isolation().await?;
@@ -232,22 +232,31 @@ async fn operator(
     }
 }
 
-async fn doctor(connection: &Connection<'_>, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
+async fn doctor(connection: &Connection<'_>, report: Option<PathBuf>, ways: bool, output: Output) -> Result<u8, Fault> {
     let probes: Vec<Probe> = document(connection.ask(&Request::Doctor).await?)?;
-    examined(probes, report, output)
+    examined(probes, report, ways, output)
 }
 
 /// The self-check of a host that does not even start.
 pub fn unopened(fault: Fault, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
-    let probe = Probe { name: "host".into(), state: ProbeState::Failed, found: fault.message, help: fault.help };
-    examined(vec![probe], report, output)
+    let probe = Probe {
+        name: "host".into(),
+        state: ProbeState::Failed,
+        found: fault.message,
+        help: fault.help,
+        answers: vec![],
+    };
+    examined(vec![probe], report, false, output)
 }
 
-fn examined(mut probes: Vec<Probe>, report: Option<PathBuf>, output: Output) -> Result<u8, Fault> {
+fn examined(mut probes: Vec<Probe>, report: Option<PathBuf>, ways: bool, output: Output) -> Result<u8, Fault> {
     for help in probes.iter_mut().filter_map(|probe| probe.help.as_mut()) {
         *help = own(help).into_owned();
     }
     let written = report.map(|directory| super::report::write(&directory, &probes)).transpose()?;
+    if !ways {
+        probes.iter_mut().for_each(|probe| probe.answers.clear());
+    }
     output.print(&probes, |probes| render::probes(probes));
     if let Some(path) = written.filter(|_| !output.json) {
         note(&format!("report: {}\n", path.display()));

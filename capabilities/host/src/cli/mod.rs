@@ -94,7 +94,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
     let exit = runtime.block_on(async {
         let connection = match (Connection::open(&path, packages, line.everywhere.accept_degraded), &line.command) {
             (Ok(connection), _) => connection,
-            (Err(fault), Command::Doctor { report }) => return commands::unopened(fault, report.clone(), output),
+            (Err(fault), Command::Doctor { report, .. }) => return commands::unopened(fault, report.clone(), output),
             (Err(fault), _) => return Err(fault),
         };
         let stopped = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };

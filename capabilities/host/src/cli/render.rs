@@ -245,7 +245,10 @@ pub fn probes(probes: &[Probe]) -> String {
         let below = format!("\n{:width$}          ", "");
         let inset = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join(&below);
         let help = probe.help.as_ref().map_or(String::new(), |help| format!("{below}help: {}", inset(help)));
-        text + &format!("{state}  {:width$}  {}{help}\n", probe.name, inset(&probe.found))
+        let ways = probe.answers.iter().fold(String::new(), |text, way| {
+            text + &format!("{below}{}: {} ({})", visible(&way.tried), visible(&way.answer), way.profile)
+        });
+        text + &format!("{state}  {:width$}  {}{help}{ways}\n", probe.name, inset(&probe.found))
     })
 }
 
@@ -299,6 +302,7 @@ mod tests {
             state: ProbeState::Weak,
             found: found.into(),
             help: Some("do\nthis".into()),
+            answers: vec![],
         };
         let text = super::probes(&[probe("one", "first\nsecond"), probe("another", "only")]);
         let text = anstream::adapter::strip_str(&text).to_string();

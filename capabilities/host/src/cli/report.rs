@@ -45,6 +45,12 @@ fn text(date: &str, probes: &[Probe]) -> String {
         };
         text += &format!("| {} | {state} | {} |\n", cell(&probe.name), cell(&probe.found));
     }
+    for probe in probes.iter().filter(|probe| !probe.answers.is_empty()) {
+        text += &format!("\n## {}\n\n| tried | profile | answer |\n|---|---|---|\n", cell(&probe.name));
+        for way in &probe.answers {
+            text += &format!("| {} | {} | {} |\n", cell(&way.tried), cell(&way.profile), cell(&way.answer));
+        }
+    }
     text
 }
 
@@ -60,7 +66,8 @@ mod tests {
     #[test]
     fn a_finding_of_several_lines_stays_in_its_row() {
         let found = "one | two\r\nthree\u{2028}\u{85}four\\|\nfive\n";
-        let probe = Probe { name: "a|b".into(), state: ProbeState::Weak, found: found.into(), help: None };
+        let probe =
+            Probe { name: "a|b".into(), state: ProbeState::Weak, found: found.into(), help: None, answers: vec![] };
         let text = super::text("2026-01-02", &[probe]);
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(rows.len(), 3, "{text}");

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use capability_core::contract::Capability;
 use capability_core::executor::{BodyEnd, Guarantees, PrepareFault, Prepared, Runner};
 use capability_core::{BoxFuture, Call, Soon};
+use serde::{Deserialize, Serialize};
 
 pub use thread::{MAX_THREADS, ThreadRunner};
 #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -39,6 +40,29 @@ pub struct Finding {
     pub found: String,
     /// Whether it holds.
     pub state: FindingState,
+    /// Everything that was tried for it, one by one.
+    pub answers: Vec<Answer>,
+}
+
+impl Finding {
+    /// Whether it is promised and does not hold.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.state == FindingState::Open
+    }
+}
+
+/// One way out of the sandbox that was tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What, to be read behind "a body can".
+    pub tried: String,
+    /// In a worker of which profile.
+    pub profile: String,
+    /// What became of it.
+    pub answer: String,
+    /// Whether it led out.
+    pub led_out: bool,
 }
 
 /// Whether something about the sandbox holds.

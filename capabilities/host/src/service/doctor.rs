@@ -161,19 +161,25 @@ impl Service {
 }
 
 pub(super) fn ok(name: &str, found: String) -> Probe {
-    Probe { name: name.into(), state: ProbeState::Ok, found, help: None }
+    Probe { name: name.into(), state: ProbeState::Ok, found, help: None, answers: vec![] }
 }
 
 pub(super) fn weak(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
-    Probe { name: name.into(), state: ProbeState::Weak, found: found.into(), help: Some(help.into()) }
+    Probe { name: name.into(), state: ProbeState::Weak, found: found.into(), help: Some(help.into()), answers: vec![] }
 }
 
 pub(super) fn failed(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
-    Probe { name: name.into(), state: ProbeState::Failed, found: found.into(), help: Some(help.into()) }
+    Probe {
+        name: name.into(),
+        state: ProbeState::Failed,
+        found: found.into(),
+        help: Some(help.into()),
+        answers: vec![],
+    }
 }
 
 /// A failure that says itself what to do.
 pub(super) fn told(name: &str, error: &dyn core::fmt::Display) -> Probe {
     let Fault { message, help, .. } = Fault::told(6, error);
-    Probe { name: name.into(), state: ProbeState::Failed, found: message, help }
+    Probe { name: name.into(), state: ProbeState::Failed, found: message, help, answers: vec![] }
 }

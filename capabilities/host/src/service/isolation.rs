@@ -38,14 +38,15 @@ impl Service {
     }
 }
 
-fn probe(Finding { name, found, state }: Finding) -> Probe {
-    match state {
+fn probe(Finding { name, found, state, answers }: Finding) -> Probe {
+    let probe = match state {
         FindingState::Holds => ok(&name, found),
         FindingState::Extra => weak(&name, found, "nothing: what is promised holds without it"),
         FindingState::Open => {
             failed(&name, found, "use a kernel that has it; `--accept-degraded` runs without, on record")
         }
-    }
+    };
+    Probe { answers, ..probe }
 }
 
 fn none() -> Probe {

@@ -22,6 +22,7 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 
 use super::sandbox::Achieved;
+use super::sandbox::attempts::{Finding, Outside};
 
 /// The longest message, in bytes of JSON: the largest broker request, a file to be written, with room for escapes.
 pub const MAX_MESSAGE: u32 = 24 << 20;
@@ -38,6 +39,10 @@ pub enum ToWorker {
     Prepare { name: String, version: u32, terms: CallTerms, reused: bool },
     /// Run what was prepared.
     Run { terms: CallTerms },
+    /// Try every way out, and tell what became of it.
+    Attest(Outside),
+    /// Try the one way out that is expected to end the process.
+    AttestEnding { outside: Outside, attempt: String },
     /// An answer of the broker; `Ok(None)` is the descriptor that came with it.
     Reply { id: u32, reply: Result<Option<BrokerReply>, BrokerFault> },
 }
@@ -47,6 +52,10 @@ pub enum ToWorker {
 pub enum FromWorker {
     /// It is sealed, warm, and has these capabilities.
     Ready { fingerprint: [u8; 32], achieved: Achieved },
+    /// It could not be sealed.
+    Unsealed(String),
+    /// What became of the ways out.
+    Attested(Vec<Finding>),
     /// The body waits for `Run`.
     Prepared(Result<Option<Preview>, Unprepared>),
     /// Something panicked; the end comes by itself.

@@ -5,6 +5,7 @@
 //! The host ends it at the deadline by a process descriptor, from a timer of the runtime and from a thread that does nothing
 //! else; the kernel's own timer inside the worker is behind both.
 
+mod attest;
 pub mod entry;
 mod forward;
 mod frame;
@@ -29,13 +30,14 @@ use tokio::task::JoinSet;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Finding, FindingState};
+use super::Finding;
 use crate::panic_hook;
+pub use attest::Standing;
 use frame::{Ending, Frame, FrameFault, FromWorker, ToWorker};
 use pool::{Pool, Taken};
 use process::Worker;
 pub use process::WorkerFault;
-use sandbox::{Achieved, Item, Notice, Profile, Strictness};
+use sandbox::{Notice, Profile, Strictness};
 use watchdog::Watchdog;
 
 /// How long a call waits for a slot before it is refused.
@@ -52,36 +54,7 @@ pub struct WorkerRunner {
     connected: Arc<Pool>,
     watchdog: OnceCell<Watchdog>,
     standing: OnceCell<Result<Standing, WorkerFault>>,
-}
-
-/// What was found when the sandbox was put up.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
-    /// What holds, by profile.
-    pub achieved: Vec<Achieved>,
-}
-
-impl Standing {
-    /// Whether anything that is promised does not hold.
-    #[must_use]
-    pub fn is_degraded(&self) -> bool {
-        self.achieved.iter().flat_map(Achieved::missing).any(Item::is_promised)
-    }
-
-    /// Everything there is to say about it.
-    #[must_use]
-    pub fn findings(&self) -> Vec<Finding> {
-        let item = |item: Item| {
-            let holds = self.achieved.iter().all(|achieved| achieved.has(item));
-            let (found, state) = match (holds, item.is_promised()) {
-                (true, _) => ("holds in every worker", FindingState::Holds),
-                (false, true) => (item.lost(), FindingState::Open),
-                (false, false) => (item.lost(), FindingState::Extra),
-            };
-            Finding { name: format!("sandbox: {item}"), found: found.to_owned(), state }
-        };
-        Item::ALL.into_iter().map(item).collect()
-    }
+    accept_degraded: bool,
 }
 
 /// A worker that waits for its call to be confirmed.
@@ -103,20 +76,23 @@ impl WorkerRunner {
             connected: Arc::new(Pool::new(Profile::Connected, strictness)),
             watchdog: OnceCell::new(),
             standing: OnceCell::new(),
+            accept_degraded,
         }
     }
 
-    /// Puts up a sandbox of each profile, once; everything waits for it before anything runs.
+    /// Puts up a sandbox of each profile and tries to get out of it, once; everything waits for it before anything runs.
     ///
     /// # Errors
     /// [`WorkerFault`] when there is no sandbox, or when one does not hold what is promised and nobody accepted that.
     pub async fn attest(&self) -> Result<&Standing, &WorkerFault> {
         let standing = self.standing.get_or_init(|| async {
-            let mut achieved = Vec::new();
-            for pool in [&self.sealed, &self.connected] {
-                achieved.extend(pool.fresh().await?.achieved().copied());
+            let standing = attest::attack([&self.sealed, &self.connected]).await?;
+            let open: Vec<_> = standing.findings().into_iter().filter(Finding::is_open).collect();
+            if open.is_empty() || self.accept_degraded {
+                return Ok(standing);
             }
-            Ok(Standing { achieved })
+            let open: Vec<_> = open.iter().map(|finding| finding.found.as_str()).collect();
+            Err(WorkerFault::Sandbox(format!("the sandbox of this machine does not hold: {}", open.join("; "))))
         });
         standing.await.as_ref()
     }

@@ -61,6 +61,10 @@ impl Pool {
         }
     }
 
+    pub const fn profile(&self) -> Profile {
+        self.profile
+    }
+
     /// A worker that has served no call.
     pub async fn fresh(&self) -> Result<Worker, WorkerFault> {
         let zygote = self.zygote().await?;

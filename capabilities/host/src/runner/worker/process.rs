@@ -113,6 +113,7 @@ impl Zygote {
                 worker.achieved = Some(achieved);
                 Ok(worker)
             }
+            Ok(Frame { message: FromWorker::Unsealed(fault), .. }) => Err(WorkerFault::Sandbox(fault)),
             _ => Err(WorkerFault::Sandbox("a worker ended before it was sealed".to_owned())),
         }
     }

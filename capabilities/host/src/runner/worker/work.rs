@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use capability_core::contract::Capability;
-use capability_core::executor::{prepare_in_process, run_in_process};
+use capability_core::executor::{PREPARE_TIMEOUT, prepare_in_process, run_in_process};
 use capability_core::registry;
 use capability_core::{Call, CallTerms};
 use tokio::net::UnixStream;
@@ -14,11 +14,16 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::forward::Forward;
 use super::frame::{self, Ending, Frame, FrameFault, FromWorker, Place, Reader, ToWorker, Unprepared};
-use super::sandbox::{Fork, Worker};
+use super::sandbox::attempts;
+use super::sandbox::{Fork, Unsealed, Worker};
 use super::zygote::exit;
 
 /// How long after the host's deadline the kernel's own ends a worker.
 const SLACK: Duration = Duration::from_millis(20);
+/// How long a prepared call waits for its confirmation to be settled at most: no person is waited for here, only stores.
+const BETWEEN: Duration = Duration::from_secs(5);
+/// How long trying to get out may take.
+const TRYING: Duration = Duration::from_secs(30);
 /// How long a worker waits for a call at most.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most threads a body's `spawn_blocking` may have.
@@ -45,10 +50,18 @@ async fn told(forward: &Forward) -> Result<(), FrameFault> {
 
 /// Never returns: a worker ends by being told to, by its host going away, or by being killed.
 pub fn work(fork: Fork<'_>, channel: OwnedFd, notices: OwnedFd) -> ! {
-    let status = match fork.seal(channel, Some(notices)).map(serve) {
-        Ok(Ok(()) | Err(FrameFault::Closed)) => 0,
-        Ok(Err(_)) => 1,
-        Err(_) => 2,
+    let status = match fork.seal(channel, Some(notices)) {
+        Ok(sealed) => match serve(sealed) {
+            Ok(()) | Err(FrameFault::Closed) => 0,
+            Err(_) => 1,
+        },
+        Err(Unsealed { fault, channel }) => {
+            let told = frame::encoded(&FromWorker::Unsealed(fault.to_string()), &[], false);
+            if let (Some(channel), Ok(bytes)) = (channel, told) {
+                let _ = rustix::io::write(channel, &bytes);
+            }
+            2
+        }
     };
     exit(status)
 }
@@ -90,12 +103,33 @@ async fn one_call(worker: Worker, stream: UnixStream, ready: Option<FromWorker>)
             let entry = registry::linked(&name, version).ok_or(FrameFault::Malformed)?;
             forwarded(worker, &forward, reader, entry, &tail, terms, reused).await
         }
+        ToWorker::Attest(outside) => {
+            locked(worker, TRYING)?;
+            forward.send(&FromWorker::Attested(attempts::attest(&outside)), &[]).await?;
+            Ok(None)
+        }
+        ToWorker::AttestEnding { outside, attempt } => {
+            locked(worker, TRYING)?;
+            let found = attempts::attempts().find(|one| one.name == attempt).ok_or(FrameFault::Malformed)?;
+            let finding = attempts::Finding { attempt, tried: found.run(&outside) };
+            forward.send(&FromWorker::Attested(vec![finding]), &[]).await?;
+            Ok(None)
+        }
         ToWorker::Run { .. } | ToWorker::Reply { .. } => Err(FrameFault::Malformed),
     }
 }
 
+fn armed(mut worker: Worker, after: Duration) -> Result<Worker, FrameFault> {
+    worker.arm(after).map_err(|_| FrameFault::Closed)?;
+    Ok(worker)
+}
+
+fn locked(worker: Worker, after: Duration) -> Result<(), FrameFault> {
+    armed(worker, after)?.lock().map(drop).map_err(|_| FrameFault::Closed)
+}
+
 async fn forwarded(
-    mut worker: Worker,
+    worker: Worker,
     forward: &Forward,
     reader: Reader,
     entry: &'static Capability,
@@ -103,8 +137,15 @@ async fn forwarded(
     terms: CallTerms,
     reused: bool,
 ) -> Result<Option<Worker>, FrameFault> {
-    // The kernel's own deadline, behind the host's two.
-    worker.arm(terms.remaining() + SLACK).map_err(|_| FrameFault::Closed)?;
+    // The kernel's own deadline, behind the host's two. What may serve another call holds no handle, and is armed anew
+    // for each; anything else is armed once and locked before any code of its author runs, so that nothing in this process
+    // can move the deadline any more.
+    let mut kept = None;
+    if reused {
+        kept = Some(armed(worker, terms.remaining() + SLACK)?);
+    } else {
+        locked(worker, PREPARE_TIMEOUT + BETWEEN + entry.bounds().timeout() + SLACK)?;
+    }
     let mut confirmed = forward.listen(reader);
     let call = |terms: CallTerms| -> Call { terms.call(entry, Arc::new(forward.clone())) };
     let (prepared, answer) = match prepare_in_process(entry, arguments, &call(terms)).await {
@@ -118,14 +159,9 @@ async fn forwarded(
     forward.send(&FromWorker::Prepared(answer), &[]).await?;
     let Some(prepared) = prepared else { return Ok(None) };
     let terms = (&mut confirmed).await.map_err(|_| FrameFault::Closed)?;
-    worker.arm(terms.remaining() + SLACK).map_err(|_| FrameFault::Closed)?;
-    let kept = if reused {
-        Some(worker)
-    } else {
-        // From here on nothing in this process can move the deadline.
-        worker.lock().map_err(|_| FrameFault::Closed)?;
-        None
-    };
+    if let Some(worker) = kept.take() {
+        kept = Some(armed(worker, terms.remaining() + SLACK)?);
+    }
     let (end, tail) = Ending::of(run_in_process(prepared, call(terms)).await);
     told(forward).await?;
     forward.send(&FromWorker::End(end), &tail).await?;
