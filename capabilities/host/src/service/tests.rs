@@ -37,7 +37,9 @@ fn host(dir: &Path, config: &str) -> Service {
     let data = DataDir::open(&dir.join("data")).unwrap();
     write_private(&data.config(), config.as_bytes()).unwrap();
     let packages = &["capability-host", "capabilities"];
-    Service::new(Host::open(HostOptions { data_dir: data.path().to_owned(), packages }).unwrap())
+    Service::new(
+        Host::open(HostOptions { data_dir: data.path().to_owned(), packages, accept_degraded: false }).unwrap(),
+    )
 }
 
 /// `describe` and `list` say what a capability's handles are bound to, and whether that is enough for its class.
