@@ -95,6 +95,12 @@ pub trait Environment: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
     /// Fills `bytes` with unpredictable ones.
     fn fill_random(&self, bytes: &mut [u8]);
+    /// When the day began that `now` is in, by the clocks where this machine is; by Coordinated Universal Time unless an
+    /// implementation knows better.
+    fn day_began(&self, now: Timestamp) -> Timestamp {
+        const MICROS_PER_DAY: i64 = 86_400_000_000;
+        Timestamp::from_micros(now.as_micros().saturating_sub(now.as_micros().rem_euclid(MICROS_PER_DAY)))
+    }
 }
 
 #[cfg(test)]

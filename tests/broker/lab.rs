@@ -85,6 +85,7 @@ impl Lab {
         let root: OwnedFd = std::fs::File::open(dir.path().join("ws")).expect("the workspace").into();
         let bound = Bound {
             endpoints: endpoints.iter().map(|(name, settings)| ((*name).to_owned(), settings.clone())).collect(),
+            authorities: None,
             allowed: allowed.iter().map(|text| Place::of_authority(text, 0).expect("a place")).collect(),
             workspace: Some(root),
             secrets: Some(secrets),

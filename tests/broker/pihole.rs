@@ -141,7 +141,7 @@ async fn a_wrong_password_is_an_error_and_is_not_tried_again_and_again() {
 async fn no_seat_no_password_and_nonsense() {
     let (pihole, _, lab, _) = household("sesame").await;
     pihole.full.store(true, Ordering::SeqCst);
-    assert_eq!(lab.fault("home.get", json!({ "path": STATUS })).await, "unavailable");
+    assert_eq!(lab.fault("home.get", json!({ "path": STATUS })).await, "busy");
     pihole.full.store(false, Ordering::SeqCst);
     pihole.open.store(true, Ordering::SeqCst);
     assert!(

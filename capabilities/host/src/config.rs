@@ -35,6 +35,7 @@ use crate::data_dir::{DataDirError, read_private};
 ///
 /// [http]
 /// allow = ["nas.lan:443"]
+/// ca_file = "/etc/capability/home-ca.pem"
 ///
 /// [workspace]
 /// root = "/home/me/notes"
@@ -248,7 +249,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`; under `[workspace]` `root`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -295,6 +296,7 @@ mod tests {
             ("\n\n[subjects.\"local\"]\ncapabilities = []\n", 3, "`local` declares everything"),
             ("[http]\nallow = [\"127.0.0.1\"]\n", 2, "`127.0.0.1` is no place"),
             ("[http]\nallow = [\"http://a:80\"]\n", 2, "is no place"),
+            ("[http]\nca_file = \"home-ca.pem\"\n", 2, "`ca_file` does not begin"),
             ("[workspace]\nroot = \"notes\"\n", 2, "does not begin at the root"),
             ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
             ("[workspace]\n", 1, "missing field `root`"),

@@ -17,6 +17,8 @@ use crate::time::Timestamp;
 pub enum BrokerRequest {
     /// The wall clock.
     Now,
+    /// When today began, by the clocks where the machine is.
+    DayBegan,
     /// Readings of this machine.
     Device,
     /// Append one entry to the subject's journal.
@@ -26,6 +28,8 @@ pub enum BrokerRequest {
     },
     /// A connection to the lease's approved target. There is nothing to name.
     Connect,
+    /// The certificate authorities that the operator trusts beside the public ones.
+    Authorities,
     /// One exchange with a configured service.
     Exchange {
         /// The endpoint kind's name.
@@ -73,9 +77,11 @@ impl core::fmt::Debug for BrokerRequest {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::Now => "Now",
+            Self::DayBegan => "DayBegan",
             Self::Device => "Device",
             Self::Append { .. } => "Append",
             Self::Connect => "Connect",
+            Self::Authorities => "Authorities",
             Self::Exchange { .. } => "Exchange",
             Self::Open { .. } => "Open",
             Self::List { .. } => "List",
@@ -92,7 +98,9 @@ impl BrokerRequest {
     /// it may look at files of the workspace and at this machine, and the rest waits for the body.
     pub(crate) const fn leaves_a_trace(&self) -> bool {
         match self {
-            Self::Now | Self::Device | Self::Open { .. } | Self::List { .. } => false,
+            Self::Now | Self::DayBegan | Self::Device | Self::Authorities | Self::Open { .. } | Self::List { .. } => {
+                false
+            }
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
@@ -114,10 +122,10 @@ impl BrokerRequest {
             found.ok_or(BrokerFault::Undeclared)
         };
         match self {
-            Self::Now => holds(HandleFamily::Clock, "").map(drop),
+            Self::Now | Self::DayBegan => holds(HandleFamily::Clock, "").map(drop),
             Self::Device => holds(HandleFamily::Device, "").map(drop),
             Self::Append { .. } => holds(HandleFamily::Journal, "").map(drop),
-            Self::Connect => holds(HandleFamily::Http, "").map(drop),
+            Self::Connect | Self::Authorities => holds(HandleFamily::Http, "").map(drop),
             Self::Exchange { endpoint, method, path, .. } => {
                 let kind = holds(HandleFamily::Endpoint, endpoint)?;
                 if kind.lists(*method, path) { Ok(()) } else { Err(BrokerFault::NotListed) }
@@ -140,12 +148,14 @@ impl BrokerRequest {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BrokerReply {
-    /// The time.
+    /// The time, or the beginning of the day.
     Now(Timestamp),
     /// The readings.
     Device(Box<DeviceReadings>),
     /// The entry is stored.
     Appended,
+    /// The operator's own certificate authorities, each a certificate in DER.
+    Authorities(Vec<Vec<u8>>),
     /// What the service answered.
     Exchanged(EndpointReply),
     /// What stands in the directory.

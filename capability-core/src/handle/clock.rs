@@ -21,6 +21,17 @@ impl Clock {
             _ => Err(BrokerFault::WrongReply),
         }
     }
+
+    /// When today began, by the clocks where the machine is: midnight, or what comes instead of it on a day without one.
+    ///
+    /// # Errors
+    /// [`BrokerFault`] when the host cannot tell.
+    pub async fn day_began(&self) -> Result<Timestamp, BrokerFault> {
+        match self.0.ask(BrokerRequest::DayBegan).await? {
+            BrokerReply::Now(began) => Ok(began),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
 }
 
 impl sealed::Sealed for Clock {}

@@ -37,6 +37,8 @@ pub enum BrokerFault {
     Unavailable,
     /// It did not answer in time.
     TimedOut,
+    /// It answers, and has no room for this now.
+    Busy,
     /// The answer was not of the kind that was asked for.
     WrongReply,
     /// Method and path are not on the endpoint kind's list.
@@ -90,6 +92,7 @@ impl BrokerFault {
             Self::BudgetSpent => "the invocation has used up what one invocation may",
             Self::Unavailable => "what the handle reaches did not answer",
             Self::TimedOut => "what the handle reaches did not answer in time",
+            Self::Busy => "the service has no session left, or is asked too often",
             Self::WrongReply => "the host answered something else than was asked",
             Self::NotListed => "the endpoint's list has no such method and path",
             Self::MalformedTarget => "the target is no plain `http` or `https` address",
@@ -124,6 +127,7 @@ impl BrokerFault {
             Self::BudgetSpent => "ask for less, or in several calls",
             Self::Unavailable => "try again later; the operator sees more with `capability doctor`",
             Self::TimedOut => "try again later, or ask for less",
+            Self::Busy => "try again later; the operator sees the service's sessions in its settings",
             Self::WrongReply => "the operator updates host and capabilities together",
             Self::NotListed => "its author lists them in `EndpointKind::ALLOWED`",
             Self::MalformedTarget => {

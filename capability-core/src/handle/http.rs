@@ -40,6 +40,25 @@ impl Http {
             _ => Err(BrokerFault::WrongReply),
         }
     }
+
+    /// What was approved: the value of the argument that the capability's `target` names, as the caller wrote it. `None`
+    /// when an optional argument was left out.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        self.0.lease().target().map(|(_, text)| text)
+    }
+
+    /// The certificate authorities that the operator trusts beside the public ones, each a certificate in DER: for a
+    /// household with an authority of its own. Usually there are none.
+    ///
+    /// # Errors
+    /// [`BrokerFault`] when the host cannot tell.
+    pub async fn authorities(&self) -> Result<Vec<Vec<u8>>, BrokerFault> {
+        match self.0.ask(BrokerRequest::Authorities).await? {
+            BrokerReply::Authorities(authorities) => Ok(authorities),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
 }
 
 impl sealed::Sealed for Http {}

@@ -7,10 +7,10 @@
 //! | handle | what it is asked | class that may hold it |
 //! |---|---|---|
 //! | [`&Context`](Context) | [`subject`](Context::subject), [`turn`](Context::turn), [`mode`](Context::mode), [`remaining`](Context::remaining) | any |
-//! | [`&Clock`](Clock) | [`now`](Clock::now) | any |
+//! | [`&Clock`](Clock) | [`now`](Clock::now), [`day_began`](Clock::day_began) | any |
 //! | [`&Device`](Device) | [`readings`](Device::readings): one set of [`DeviceReadings`] | any |
 //! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
-//! | [`&Http`](Http) | [`connect`](Http::connect) | `external`, with a `target` |
+//! | [`&Http`](Http) | [`connect`](Http::connect), [`target`](Http::target), [`authorities`](Http::authorities) | `external`, with a `target` |
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
 //! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
 //! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |

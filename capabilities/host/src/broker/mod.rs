@@ -48,7 +48,7 @@ use tokio::task::JoinHandle;
 
 use crate::store::sqlite::SqliteJournal;
 use budget::Ledger;
-use endpoint::{Question, Service};
+use endpoint::{Question, Service, authorities_as_data};
 use files::Files;
 use http::Connector;
 use secrets::Secrets;
@@ -60,6 +60,8 @@ pub struct Bound {
     pub endpoints: BTreeMap<String, EndpointSettings>,
     /// Where `Http` may connect to though it is not public or the port is no standard one.
     pub allowed: Vec<Place>,
+    /// A PEM file of the authorities that `Http` trusts beside the public ones.
+    pub authorities: Option<PathBuf>,
     /// The workspace's root, open.
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
@@ -79,6 +81,7 @@ pub struct HostBroker {
     runtime: Option<Runtime>,
     ledger: Arc<Ledger>,
     connector: Arc<Connector>,
+    authorities: Option<PathBuf>,
     endpoints: BTreeMap<String, Arc<Service>>,
     files: Option<Arc<Files>>,
     secrets: Option<Secrets>,
@@ -96,6 +99,7 @@ impl HostBroker {
             runtime: Runtime::try_current().ok(),
             ledger: Arc::default(),
             connector: Arc::new(Connector::new(resolver, Vec::new())),
+            authorities: None,
             endpoints: BTreeMap::new(),
             files: None,
             secrets: None,
@@ -105,10 +109,11 @@ impl HostBroker {
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, workspace, secrets } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
+            authorities,
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root))),
             secrets: secrets.map(Secrets::new),
@@ -148,6 +153,18 @@ impl HostBroker {
         self.carried(lease, async move {
             let account = ledger.account(&leased);
             connector.connect(&leased, &account).await.map(BrokerReply::Descriptor)
+        })
+    }
+
+    /// The operator's own authorities. A file that cannot be read is no empty list: whoever trusted it would not know why
+    /// nothing is trusted any more.
+    fn trusted(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let Some(file) = self.authorities.clone() else {
+            return Box::pin(core::future::ready(Ok(BrokerReply::Authorities(Vec::new()))));
+        };
+        self.carried(lease, async move {
+            let read = tokio::task::spawn_blocking(move || authorities_as_data(&file)).await;
+            read.unwrap_or(Err(BrokerFault::Unavailable)).map(BrokerReply::Authorities)
         })
     }
 
@@ -220,6 +237,10 @@ impl Broker for HostBroker {
                 let now = self.environment.now();
                 Box::pin(core::future::ready(Ok(BrokerReply::Now(now))))
             }
+            BrokerRequest::DayBegan => {
+                let began = self.environment.day_began(self.environment.now());
+                Box::pin(core::future::ready(Ok(BrokerReply::Now(began))))
+            }
             BrokerRequest::Device => {
                 let device = Arc::clone(&self.device);
                 // Reading a machine is reading many small files, and a file system that hangs must not hang its caller.
@@ -235,6 +256,7 @@ impl Broker for HostBroker {
                 Box::pin(async move { appended.await.map(|()| BrokerReply::Appended) })
             }
             BrokerRequest::Connect => self.connect(lease),
+            BrokerRequest::Authorities => self.trusted(lease),
             BrokerRequest::Exchange { endpoint, method, path, query, body } => {
                 self.exchange(lease, &endpoint, Question { method, path, query, body })
             }

@@ -20,6 +20,8 @@ pub struct HttpTable {
     /// Places that `Http` may connect to though their address is not public or their port is no standard one, each as
     /// `host:port`.
     pub allow: Vec<String>,
+    /// A PEM file of authorities that `Http` trusts beside the public ones.
+    pub ca_file: Option<PathBuf>,
 }
 
 /// `[workspace]`.
@@ -68,6 +70,8 @@ pub struct Bindings {
     pub endpoints: BTreeMap<String, EndpointSettings>,
     /// Where `Http` may connect to beyond public hosts at standard ports.
     pub allowed: Vec<Place>,
+    /// The file of authorities that `Http` trusts beside the public ones.
+    pub authorities: Option<PathBuf>,
     /// The workspace's root.
     pub workspace: Option<PathBuf>,
 }
@@ -103,6 +107,18 @@ impl Bindings {
                 )
             })?;
             bindings.allowed.push(place);
+        }
+        if let Some(file) = &http.ca_file {
+            if !is_absolute(file) {
+                let what = "`ca_file` does not begin at the root of the file system".to_owned();
+                return Err(mistake(
+                    "http",
+                    "ca_file",
+                    what,
+                    "write the whole path, as in `/etc/capability/home-ca.pem`",
+                ));
+            }
+            bindings.authorities = Some(file.clone());
         }
         if bindings.allowed.len() > MAX_ALLOWED || endpoints.len() > MAX_ENDPOINTS {
             let what = format!("more than {MAX_ALLOWED} places or {MAX_ENDPOINTS} endpoints are configured");

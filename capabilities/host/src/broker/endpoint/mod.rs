@@ -7,7 +7,7 @@ mod settings;
 mod tls;
 
 pub use settings::{Auth, EndpointSettings, Reach};
-pub use tls::authorities;
+pub use tls::{authorities, authorities_as_data};
 
 use std::sync::Arc;
 use std::time::Duration;

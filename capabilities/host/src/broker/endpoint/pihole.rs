@@ -122,8 +122,10 @@ async fn login(line: &impl Line) -> Result<Option<HeaderValue>, BrokerFault> {
     match reply.status {
         200 => {}
         401 | 403 => return Err(BrokerFault::CredentialRefused),
-        // Too many sessions or attempts, or it is starting.
-        429 | 500..=599 => return Err(BrokerFault::Unavailable),
+        // Too many sessions or attempts.
+        429 => return Err(BrokerFault::Busy),
+        // It is starting.
+        500..=599 => return Err(BrokerFault::Unavailable),
         // A second factor is asked for, say.
         400 => return Err(BrokerFault::CredentialRefused),
         _ => return Err(BrokerFault::MalformedReply),

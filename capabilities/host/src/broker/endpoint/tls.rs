@@ -51,13 +51,22 @@ pub async fn secured(settings: &EndpointSettings, stream: TcpStream) -> Result<T
 
 /// The authorities in a PEM file: at least one, and nothing that is none.
 pub fn authorities(file: &Path) -> Result<RootCertStore, BrokerFault> {
-    let mut text = Vec::new();
-    let open = File::open(file).map_err(|_| BrokerFault::Untrusted)?;
-    open.take(MAX_BYTES).read_to_end(&mut text).map_err(|_| BrokerFault::Untrusted)?;
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&text) {
-        let certificate = certificate.map_err(|_| BrokerFault::Untrusted)?;
+    for certificate in certificates(file)? {
         roots.add(certificate).map_err(|_| BrokerFault::Untrusted)?;
     }
     if roots.is_empty() { Err(BrokerFault::Untrusted) } else { Ok(roots) }
+}
+
+/// The same as plain data, for whoever speaks TLS elsewhere.
+pub fn authorities_as_data(file: &Path) -> Result<Vec<Vec<u8>>, BrokerFault> {
+    authorities(file)?;
+    Ok(certificates(file)?.iter().map(|certificate| certificate.to_vec()).collect())
+}
+
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BrokerFault> {
+    let mut text = Vec::new();
+    let open = File::open(file).map_err(|_| BrokerFault::Untrusted)?;
+    open.take(MAX_BYTES).read_to_end(&mut text).map_err(|_| BrokerFault::Untrusted)?;
+    CertificateDer::pem_slice_iter(&text).collect::<Result<_, _>>().map_err(|_| BrokerFault::Untrusted)
 }

@@ -19,7 +19,18 @@ pub(super) fn probes(bindings: &Bindings) -> Vec<Probe> {
             "take out of `allow` under `[http]` what is no longer needed",
         )
     });
-    [endpoints, workspace, allowed].into_iter().flatten().collect()
+    let trusted = bindings.authorities.as_deref().map(|file| match authorities(file) {
+        Ok(found) => ok(
+            "http authorities",
+            format!("{} beside the public ones", counted(found.len(), "authority", "authorities")),
+        ),
+        Err(_) => failed(
+            "http authorities",
+            "the `ca_file` under `[http]` cannot be read as certificates",
+            "write the authority's certificate into it in PEM form",
+        ),
+    });
+    [endpoints, workspace, allowed, trusted].into_iter().flatten().collect()
 }
 
 fn endpoints(bindings: &Bindings) -> Probe {

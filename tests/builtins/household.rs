@@ -1,0 +1,152 @@
+//! A host with a configuration of its own, somebody who asks, and an operator who answers.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use capability_core::approval::Operator;
+use capability_core::audit::OutcomeKind;
+use capability_core::executor::{Outcome, Proposal};
+use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
+use capability_core::store::Answer;
+use capability_host::{Host, HostOptions};
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub const PASSWORD: &str = "four plain words here";
+
+pub struct Household {
+    pub host: Host,
+    operator: Operator,
+    turns: AtomicU64,
+    top: TempDir,
+}
+
+/// A folder that only its owner reads.
+pub fn folder() -> TempDir {
+    let top = tempfile::tempdir().unwrap();
+    fs::create_dir(top.path().join("data")).unwrap();
+    fs::set_permissions(top.path().join("data"), fs::Permissions::from_mode(0o700)).unwrap();
+    top
+}
+
+/// A file that only its owner reads.
+pub fn private(path: &Path, content: &str) {
+    fs::write(path, content).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+impl Household {
+    /// With both families that leave the device switched on.
+    pub async fn open(top: TempDir, config: &str) -> Self {
+        let household = Self::closed(top, config).await;
+        for family in ["web", "pihole"] {
+            if household.host.executor().registry().iter().any(|held| held.entry().name().family() == family) {
+                household.host.set_opt_in(&household.operator, family, true).await.unwrap();
+            }
+        }
+        household
+    }
+
+    /// As an operator finds it: what leaves the device is switched off.
+    pub async fn closed(top: TempDir, config: &str) -> Self {
+        private(&top.path().join("data/config.toml"), config);
+        let options =
+            HostOptions { data_dir: top.path().join("data"), packages: &["capabilities"], accept_degraded: false };
+        let host = Host::open(options).unwrap_or_else(|error| panic!("{error}"));
+        let operator = host.operators().setup(PASSWORD).await.unwrap();
+        Self { host, operator, turns: AtomicU64::new(1), top }
+    }
+
+    /// A session in a turn of its own.
+    fn session(&self) -> Session {
+        let turn = TurnId(self.turns.fetch_add(1, Ordering::Relaxed));
+        let (id, subject) = (self.host.new_session_id(), Subject::local());
+        let identity = SessionIdentity { id, subject, mode: Mode::Live, origin: Origin::Terminal, turn };
+        self.host.sessions().open(identity, Declarations::everything())
+    }
+
+    /// Asks, and that is all.
+    pub async fn ask(&self, name: &str, arguments: &Value) -> Outcome {
+        self.host.executor().invoke(&self.session(), Proposal::new(name, 1, arguments.to_string())).await
+    }
+
+    /// Asks; the operator says yes to what waits; the call is resumed.
+    pub async fn call(&self, name: &str, arguments: &Value) -> Outcome {
+        let session = self.session();
+        let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
+        let Some(approval) = asked.approval() else { return asked };
+        self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
+        self.host.executor().resume(&session, approval).await
+    }
+
+    /// The same, and it went well.
+    #[track_caller]
+    pub fn called(&self, name: &str, arguments: &Value) -> impl Future<Output = Value> {
+        let (name, arguments) = (name.to_owned(), arguments.clone());
+        let place = std::panic::Location::caller();
+        async move {
+            let outcome = self.call(&name, &arguments).await;
+            let told = outcome.message().unwrap_or_default().into_owned();
+            let result = outcome.result().unwrap_or_else(|| panic!("{place}: {outcome:?}: {told}"));
+            serde_json::from_str(result).unwrap()
+        }
+    }
+
+    /// The same, and it failed: what the caller was told.
+    #[track_caller]
+    pub fn failed(&self, name: &str, arguments: &Value) -> impl Future<Output = String> {
+        let (name, arguments) = (name.to_owned(), arguments.clone());
+        let place = std::panic::Location::caller();
+        async move {
+            let outcome = self.call(&name, &arguments).await;
+            assert_eq!(outcome.kind(), OutcomeKind::Failed, "{place}: {outcome:?}: {:?}", outcome.result());
+            let told = outcome.message().unwrap().into_owned();
+            assert!(told.contains("\nhelp: "), "{place}: {told}");
+            told
+        }
+    }
+
+    /// Everything that was recorded so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.host.audit_dir().join("audit.jsonl")).unwrap()
+    }
+
+    /// None of these words is in any file of the host. What a store erases it has erased a moment after the answer.
+    #[track_caller]
+    pub fn remembers_nothing_of(&self, words: &[&str]) {
+        let end = Instant::now() + Duration::from_secs(30);
+        while let Some(found) = self.remembers(words) {
+            assert!(Instant::now() < end, "{found}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn remembers(&self, words: &[&str]) -> Option<String> {
+        let mut left: Vec<PathBuf> = vec![self.top.path().join("data")];
+        let mut files = 0;
+        while let Some(path) = left.pop() {
+            if path.is_dir() {
+                left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            } else if !path.ends_with("config.toml") {
+                files += 1;
+                let bytes = fs::read(&path).unwrap();
+                let held = |word: &&&str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+                if let Some(word) = words.iter().find(held) {
+                    return Some(format!("{word:?} is in {}", path.display()));
+                }
+            }
+        }
+        assert!(files >= 3 && self.log().lines().count() >= 3, "there is something to look through");
+        None
+    }
+}
+
+/// The Python of the tests, with what `tests/fixtures/python/requirements.txt` lists.
+pub fn python() -> PathBuf {
+    let python = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("python/bin/python");
+    assert!(python.exists(), "{} is not there\nhelp: run `tests/run`, which installs it", python.display());
+    python
+}

@@ -1,0 +1,22 @@
+//! The built-in capabilities against real services: through the executor of a whole host, with an operator's answers, and
+//! with a look at what was recorded.
+
+#[cfg(test)]
+mod addresses;
+#[cfg(test)]
+mod bans;
+#[cfg(test)]
+mod fetch;
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod household;
+#[cfg(test)]
+mod pihole;
+#[cfg(test)]
+mod search;
+#[cfg(test)]
+mod searxng;
+#[cfg(test)]
+#[path = "../fixtures/servers/mod.rs"]
+mod servers;
