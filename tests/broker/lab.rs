@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use capability_core::approval::{ApprovalId, DigestKey, OperatorMint};
 use capability_core::audit::MemorySink;
-use capability_core::executor::{Ended, Limits, Parts, Setup};
+use capability_core::executor::{Ended, Limits, Parts, Runner, Setup};
 use capability_core::handle::BrokerFault;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use capability_core::store::{Answer, MemoryApprovals, MemoryOptIns, MemoryTurns};
 use capability_core::{BoxFuture, Executor, Outcome, Proposal, Registry, Session};
 use capability_host::broker::{Auth, Bound, EndpointSettings, HostBroker, Place, Reach, Resolver, Scheme, machine};
 use capability_host::environment::HostEnvironment;
-use capability_host::runner::ThreadRunner;
+use capability_host::runner::{ThreadRunner, WorkerRunner};
 use capability_host::store::Database;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -69,6 +69,15 @@ static LABS: AtomicUsize = AtomicUsize::new(0);
 impl Lab {
     /// With these services, and `Http` allowed to connect to these places.
     pub fn new(endpoints: &[(&str, EndpointSettings)], allowed: &[String]) -> Self {
+        Self::over(Arc::new(ThreadRunner::default()), endpoints, allowed)
+    }
+
+    /// With bodies in processes of their own, which can reach nothing by themselves.
+    pub fn isolated(endpoints: &[(&str, EndpointSettings)], allowed: &[String]) -> Self {
+        Self::over(Arc::new(WorkerRunner::new(4, false)), endpoints, allowed)
+    }
+
+    fn over(runner: Arc<dyn Runner>, endpoints: &[(&str, EndpointSettings)], allowed: &[String]) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(dir.path().join("ws")).expect("a workspace");
         let secrets = dir.path().join("secrets");
@@ -91,7 +100,7 @@ impl Lab {
         let Parts { executor, sessions, operators } = Executor::build(Setup {
             registry: Registry::collect(&["capability-tests", "capabilities"])
                 .expect("the capabilities are fit to start"),
-            runner: Arc::new(ThreadRunner::default()),
+            runner,
             broker: Arc::clone(&broker) as _,
             sink: Arc::clone(&sink) as _,
             approvals: Arc::new(MemoryApprovals::new()),

@@ -23,3 +23,5 @@ mod secrets;
 mod servers;
 #[cfg(test)]
 mod targets;
+#[cfg(test)]
+mod workers;

@@ -26,7 +26,8 @@ pub struct Http(Call);
 impl Http {
     /// One connected TCP stream, in non-blocking mode, to the approved target. One invocation may open a few, and the bytes
     /// that come in over all of them are counted: above the host's budget they are shut down, as they are when the call
-    /// ends.
+    /// ends. The host keeps a duplicate until then, so that the other side sees an end when the body shuts the stream down,
+    /// and not yet when it only drops it.
     ///
     /// # Errors
     /// [`BrokerFault::MalformedTarget`], [`BrokerFault::PortNotAllowed`], [`BrokerFault::Unresolved`] and
