@@ -106,6 +106,12 @@ pub struct CallTerms {
 }
 
 impl CallTerms {
+    /// The same with this long to go: what is waited for before the body is reached does not count against it.
+    #[must_use]
+    pub fn lasting(self, remaining: Duration) -> Self {
+        Self { remaining, ..self }
+    }
+
     /// How long the call may still take.
     #[must_use]
     pub const fn remaining(&self) -> Duration {

@@ -107,6 +107,8 @@ codes! {
     ClaimsTooLarge "claims_too_large" at Validate: "the reason or evidence is too long", help "send at most 1 KiB of reason and 4 KiB of evidence";
     /// The capability's own schema breaks a rule of the framework.
     SchemaFault "schema_fault" at Validate: "the capability's own schema is at fault", help "its author runs `capability contract check`";
+    /// The host's sandbox does not hold, or cannot be put up.
+    IsolationUnavailable "isolation_unavailable" at Validate: "this host cannot isolate what it would run, so it runs nothing", help "see what is missing with `capability doctor`";
     /// The author's part of validate failed.
     PrepareFailed "prepare_failed" at Validate: "the capability could not prepare this call", help "read the message; nothing has happened";
     /// The author's part of validate took too long.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::BufRead;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -40,11 +41,13 @@ fn others_reach_the_host_over_its_socket() {
 #[test]
 fn a_host_says_as_json_that_it_serves() {
     let home = Home::new();
-    let child = home.start(&["serve", "--json"]);
-    until("the socket", || std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).ok());
+    let mut child = home.start(&["serve", "--json"]);
+    let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+    let document = serde_json::Deserializer::from_reader(&mut said).into_iter::<serde_json::Value>().next();
+    assert_eq!(document.unwrap().unwrap()["serving"], json!(home.data()));
+    std::os::unix::net::UnixStream::connect(home.data().join("host.sock")).unwrap();
     signal(&child, "INT");
-    let ran = ended(child).exits(0);
-    assert_eq!(ran.document()["serving"], json!(home.data()));
+    ended(child).exits(0);
 }
 
 /// A directory may have a name that is no text.
@@ -52,10 +55,13 @@ fn a_host_says_as_json_that_it_serves() {
 fn a_host_serves_a_directory_whose_name_is_no_text() {
     let home = Home::new();
     let place = home.top().join(OsStr::from_bytes(b"data\xff"));
-    let child = home.command(&["serve"]).env("CAPABILITY_DATA_DIR", &place).spawn().unwrap();
-    until("the socket", || std::os::unix::net::UnixStream::connect(place.join("host.sock")).ok());
+    let mut child = home.command(&["serve"]).env("CAPABILITY_DATA_DIR", &place).spawn().unwrap();
+    let mut said = String::new();
+    std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.starts_with("serving command lines at "), "{said}");
+    std::os::unix::net::UnixStream::connect(place.join("host.sock")).unwrap();
     signal(&child, "INT");
-    ended(child).exits(0).says(&["serving command lines at "]);
+    ended(child).exits(0);
 }
 
 /// Twenty command lines at once and no server: each owns the directory, or is served by whichever does.

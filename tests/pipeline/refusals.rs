@@ -57,6 +57,10 @@ async fn provoke(code: Code) -> Option<Case> {
             bench.executor.invoke(&bench.session, proposal).await
         }
         Code::SchemaFault => bench.invoke("lab.faulty_schema", &json!({ "text": "ab" })).await,
+        Code::IsolationUnavailable => {
+            bench.runner.unisolated.store(true, Ordering::SeqCst);
+            bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
+        }
         Code::PrepareFailed => bench.invoke("lab.edit", &json!({ "preview": "fail" })).await,
         Code::PrepareTimedOut => bench.invoke("lab.edit", &json!({ "preview": "hang" })).await,
         Code::PreparePanicked => bench.invoke("lab.edit", &json!({ "preview": "panic" })).await,

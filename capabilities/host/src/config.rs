@@ -6,9 +6,10 @@ pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use capability_core::contract::is_valid_name;
 use capability_core::executor::Limits;
 use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
@@ -23,7 +24,11 @@ use crate::data_dir::{DataDirError, read_private};
 /// [limits]
 /// per_turn = 32
 /// approval_lifetime_s = 120
+/// workers = 64
 /// threads = 64
+///
+/// [isolation]
+/// in_process = ["lamp.switch"]
 ///
 /// [subjects."agent:kitchen"]
 /// capabilities = ["system.health"]
@@ -53,6 +58,8 @@ pub struct Config {
     pub services: Vec<String>,
     /// Limits that hold for every capability.
     pub limits: ConfiguredLimits,
+    /// Where bodies run.
+    pub isolation: ConfiguredIsolation,
     /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing. The local
     /// one declares everything, and a manifest for it is refused.
     pub subjects: BTreeMap<Subject, Manifest>,
@@ -65,6 +72,15 @@ pub struct Config {
     /// The last three, checked.
     #[serde(skip)]
     bindings: Bindings,
+}
+
+/// Where bodies run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConfiguredIsolation {
+    /// Capabilities that run on a thread of the host's own process, of every version: for a client library that must open its
+    /// own sockets or files. Nothing but the review of their source keeps them from anything the host can reach.
+    pub in_process: BTreeSet<String>,
 }
 
 /// What one subject declares.
@@ -83,13 +99,20 @@ pub struct ConfiguredLimits {
     pub per_turn: u32,
     /// How many seconds a pending invocation waits for its answer and its run, 10 to 3600.
     pub approval_lifetime_s: u32,
-    /// The most bodies that run at a time, 1 to 1024.
+    /// The most workers that serve calls at a time, 1 to 1024.
+    pub workers: u32,
+    /// The most bodies that run in the host's own process at a time, 1 to 1024.
     pub threads: u32,
 }
 
 impl Default for ConfiguredLimits {
     fn default() -> Self {
-        Self { per_turn: 32, approval_lifetime_s: 120, threads: crate::runner::MAX_THREADS }
+        Self {
+            per_turn: 32,
+            approval_lifetime_s: 120,
+            workers: crate::runner::MAX_WORKERS,
+            threads: crate::runner::MAX_THREADS,
+        }
     }
 }
 
@@ -165,10 +188,11 @@ impl Config {
             };
             wrong(line, error.message().trim_end().replace('\n', "; "), KEYS)
         })?;
-        let ConfiguredLimits { per_turn, approval_lifetime_s, threads } = config.limits;
+        let ConfiguredLimits { per_turn, approval_lifetime_s, workers, threads } = config.limits;
         for (name, value, least, most) in [
             ("per_turn", per_turn, 1, 1000),
             ("approval_lifetime_s", approval_lifetime_s, 10, 3600),
+            ("workers", workers, 1, 1024),
             ("threads", threads, 1, 1024),
         ] {
             if !(least..=most).contains(&value) {
@@ -185,6 +209,13 @@ impl Config {
                 line.map(|at| at + 1),
                 "a manifest is written for `local`: `local` declares everything".to_owned(),
                 "remove it, and give whatever should be held to a manifest a subject of its own",
+            ));
+        }
+        if let Some(name) = config.isolation.in_process.iter().find(|name| !is_valid_name(name)) {
+            return Err(wrong(
+                line_of(text, "in_process"),
+                format!("`{}` is no capability's name", name.escape_default()),
+                "write names as `capability list` shows them, without a version",
             ));
         }
         let service = |name: &&String| {
@@ -218,7 +249,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `threads`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

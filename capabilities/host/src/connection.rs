@@ -26,6 +26,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub struct Connection<'p> {
     path: PathBuf,
     packages: &'p [&'p str],
+    accept_degraded: bool,
     /// Set when this process owns the directory; until then another one does.
     owner: OnceLock<Owner>,
 }
@@ -43,15 +44,19 @@ impl<'p> Connection<'p> {
     ///
     /// # Errors
     /// What keeps this process from owning it, when nobody else does.
-    pub fn open(path: &Path, packages: &'p [&'p str]) -> Result<Self, Fault> {
-        let connection = Self { path: path.to_owned(), packages, owner: OnceLock::new() };
+    pub fn open(path: &Path, packages: &'p [&'p str], accept_degraded: bool) -> Result<Self, Fault> {
+        let connection = Self { path: path.to_owned(), packages, accept_degraded, owner: OnceLock::new() };
         connection.try_own()?;
         Ok(connection)
     }
 
     /// Becomes the owner, unless another process is.
     fn try_own(&self) -> Result<bool, Fault> {
-        let host = match Host::open(HostOptions { data_dir: self.path.clone(), packages: self.packages }) {
+        let host = match Host::open(HostOptions {
+            data_dir: self.path.clone(),
+            packages: self.packages,
+            accept_degraded: self.accept_degraded,
+        }) {
             Ok(host) => host,
             Err(HostError::DataDir(DataDirError::Owned { .. })) => return Ok(false),
             Err(error) => return Err(Fault::told(6, &error)),
@@ -130,6 +135,15 @@ impl<'p> Connection<'p> {
             tokio::time::sleep(PAUSE).await;
         }
         Ok(())
+    }
+
+    /// Makes sure that whatever this process will run can be isolated.
+    ///
+    /// # Errors
+    /// When it cannot, and nobody accepted that.
+    pub async fn prove_isolation(&self) -> Result<(), Fault> {
+        let Some(owner) = self.owner.get() else { return Ok(()) };
+        owner.service.prove_isolation().await
     }
 
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile

@@ -18,7 +18,7 @@ use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
-use crate::runner::ThreadRunner;
+use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::SqliteJournal;
 use crate::store::{Database, FileOptIns};
 
@@ -29,10 +29,12 @@ pub struct HostOptions<'a> {
     pub data_dir: PathBuf,
     /// The packages whose capabilities this binary invites.
     pub packages: &'a [&'a str],
+    /// Whether capabilities run in a sandbox that does not hold everywhere on this machine. Every event says so then.
+    pub accept_degraded: bool,
 }
 
-/// A host: the one owner of a data directory, with an executor over durable stores, a chained log, bodies on threads, and
-/// the operator credential.
+/// A host: the one owner of a data directory, with an executor over durable stores, a chained log, bodies in sandboxed
+/// processes, and the operator credential.
 ///
 /// Dropping it and the last clone of its executor writes what was submitted to the log and gives the directory free.
 pub struct Host {
@@ -41,6 +43,7 @@ pub struct Host {
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
     journal: SqliteJournal,
+    runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
     config: Config,
@@ -87,9 +90,15 @@ impl Host {
         let journal = database.journal();
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
         let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
+        let runner = Arc::new(HostRunner::new(Placement {
+            workers: config.limits.workers,
+            threads: config.limits.threads,
+            in_process: config.isolation.in_process.clone(),
+            accept_degraded: options.accept_degraded,
+        }));
         let Parts { executor, sessions, operators } = Executor::build(Setup {
             registry,
-            runner: Arc::new(ThreadRunner::new(config.limits.threads)),
+            runner: Arc::clone(&runner) as _,
             broker: Arc::clone(&broker) as _,
             sink: Arc::clone(&log) as Arc<dyn Sink>,
             approvals: Arc::new(database.approvals()),
@@ -100,7 +109,20 @@ impl Host {
             limits: config.limits.for_executor(),
         });
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
-        Ok(Self { executor, sessions, operators, opt_ins, journal, broker, environment, config, opened, log, data_dir })
+        Ok(Self {
+            executor,
+            sessions,
+            operators,
+            opt_ins,
+            journal,
+            runner,
+            broker,
+            environment,
+            config,
+            opened,
+            log,
+            data_dir,
+        })
     }
 
     /// The executor: every request of anybody goes through it.
@@ -145,6 +167,12 @@ impl Host {
         let key = SettingKey::OptIn { family: name.into(), on };
         self.executor.record_setting(operator, key).await?;
         Ok(self.opt_ins.set(family, on)?)
+    }
+
+    /// Where bodies run.
+    #[must_use]
+    pub const fn runner(&self) -> &Arc<HostRunner> {
+        &self.runner
     }
 
     /// The subjects' journals, for operators.

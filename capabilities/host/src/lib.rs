@@ -50,6 +50,13 @@ pub use host::{Host, HostOptions, Operators};
 
 pub use cli::run;
 
+/// Turns off from `main` where this process was started as a worker. It has done so before `main` where the C library lets it.
+#[doc(hidden)]
+pub fn become_worker() {
+    #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    runner::worker::entry::turn_off();
+}
+
 /// The packages whose capabilities this crate links by itself.
 #[doc(hidden)]
 pub const LINKED: &[&str] = if cfg!(feature = "builtins") { &["capabilities"] } else { &[] };
@@ -81,6 +88,7 @@ macro_rules! main {
     };
     (packages: [$($package:literal),* $(,)?]) => {
         fn main() -> ::std::process::ExitCode {
+            $crate::become_worker();
             $crate::run(&[::core::env!("CARGO_PKG_NAME"), $($package),*])
         }
     };

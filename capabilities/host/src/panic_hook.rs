@@ -6,10 +6,13 @@ use std::panic::Location;
 /// Replaces the process's panic hook. A panic's payload often quotes what it choked on, an argument for instance, so the
 /// line names the place in the source and withholds the message.
 pub fn install() {
-    std::panic::set_hook(Box::new(|info| {
-        // Nobody is left to tell when the standard error stream is closed.
-        let _ = writeln!(std::io::stderr(), "{}", line(info.location()));
-    }));
+    std::panic::set_hook(Box::new(|info| say(&line(info.location()))));
+}
+
+/// Prints such a line, of this process or of a worker.
+pub(crate) fn say(line: &str) {
+    // Nobody is left to tell when the standard error stream is closed.
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn line(location: Option<&Location<'_>>) -> String {

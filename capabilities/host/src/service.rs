@@ -2,6 +2,7 @@
 
 mod approvals;
 mod doctor;
+mod isolation;
 mod journal;
 mod listing;
 mod settings;

@@ -43,11 +43,14 @@ pub struct Guarantees {
     pub isolation: Isolation,
     /// What ends it.
     pub deadline: Deadline,
+    /// Whether an operator accepted that the sandbox does not hold everywhere on this machine.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub degraded: bool,
 }
 
 impl Guarantees {
     /// What any runner inside the host's own process can promise: nothing.
-    pub const NONE: Self = Self { isolation: Isolation::None, deadline: Deadline::Cooperative };
+    pub const NONE: Self = Self { isolation: Isolation::None, deadline: Deadline::Cooperative, degraded: false };
 }
 
 /// A body that was prepared for one invocation: its arguments are parsed, its author's `check` and `preview` have run. A
@@ -117,6 +120,8 @@ pub enum PrepareFault {
     Panicked,
     /// The runner has no room.
     Saturated,
+    /// The runner cannot isolate what it would run, so it runs nothing.
+    Unisolated,
 }
 
 impl core::fmt::Debug for PrepareFault {
@@ -128,6 +133,7 @@ impl core::fmt::Debug for PrepareFault {
             Self::TimedOut => f.write_str("TimedOut"),
             Self::Panicked => f.write_str("Panicked"),
             Self::Saturated => f.write_str("Saturated"),
+            Self::Unisolated => f.write_str("Unisolated"),
         }
     }
 }

@@ -103,5 +103,6 @@ fn unprepared(fault: PrepareFault) -> Refusal {
         PrepareFault::TimedOut => Code::PrepareTimedOut.into(),
         PrepareFault::Panicked => Code::PreparePanicked.into(),
         PrepareFault::Saturated => Code::RunnerSaturated.into(),
+        PrepareFault::Unisolated => Code::IsolationUnavailable.into(),
     }
 }

@@ -23,7 +23,7 @@ pub trait Resolver: Send + Sync + 'static {
 /// The operating system's resolver, with everything that its administrator configured.
 ///
 /// It cannot be called off: a lookup that nobody waits for any more goes on behind, on a thread of its own, and keeps its
-/// place among [`MAX_LOOKUPS`] until it ends.
+/// place among the 32 that may be under way until it ends.
 #[derive(Debug)]
 pub struct SystemResolver(Arc<Semaphore>);
 

@@ -40,6 +40,9 @@ pub struct Everywhere {
     /// Prove to be an operator with the token in this file, written by `operator login --token-file`
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub operator_token_file: Option<PathBuf>,
+    /// Run capabilities even where this machine's kernel does not hold them everywhere; every event says so then
+    #[arg(long, global = true)]
+    pub accept_degraded: bool,
 }
 
 /// Every command.

@@ -123,6 +123,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Doctor { report } => doctor(connection, report, output).await,
         Command::Serve => {
             connection.must_own().await?;
+            connection.prove_isolation().await?;
             let place = connection.place().display().to_string();
             output.print(&json!({ "serving": place }), |_| {
                 format!("serving command lines at `{place}`; stop with Ctrl-C\n")

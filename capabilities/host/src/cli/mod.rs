@@ -92,7 +92,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
     let runtime =
         runtime.map_err(|_| Fault::broken("the host cannot start its threads", "free some memory and try again"))?;
     let exit = runtime.block_on(async {
-        let connection = match (Connection::open(&path, packages), &line.command) {
+        let connection = match (Connection::open(&path, packages, line.everywhere.accept_degraded), &line.command) {
             (Ok(connection), _) => connection,
             (Err(fault), Command::Doctor { report }) => return commands::unopened(fault, report.clone(), output),
             (Err(fault), _) => return Err(fault),

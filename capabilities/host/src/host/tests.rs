@@ -6,7 +6,11 @@ use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdent
 use capability_core::store::{Answer, OptIns};
 
 fn open(dir: &tempfile::TempDir) -> Result<Host, HostError> {
-    Host::open(HostOptions { data_dir: dir.path().join("data"), packages: &["capability-host", "capabilities"] })
+    Host::open(HostOptions {
+        data_dir: dir.path().join("data"),
+        packages: &["capability-host", "capabilities"],
+        accept_degraded: false,
+    })
 }
 
 fn session(host: &Host) -> Session {

@@ -23,9 +23,9 @@ impl Service {
             self.credential(),
             self.families(),
             self.bindings(),
-            self.isolation(),
         ];
         probes.extend(bound::probes(self.host.config().bindings()));
+        probes.extend(self.isolation().await);
         probes
     }
 
@@ -149,30 +149,22 @@ impl Service {
             )
         }
     }
-
-    fn isolation(&self) -> Probe {
-        weak(
-            "isolation",
-            "bodies run on threads of this process: isolation none, deadline cooperative",
-            "link only capabilities whose source was reviewed",
-        )
-    }
 }
 
-fn ok(name: &str, found: String) -> Probe {
+pub(super) fn ok(name: &str, found: String) -> Probe {
     Probe { name: name.into(), state: ProbeState::Ok, found, help: None }
 }
 
-fn weak(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
+pub(super) fn weak(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
     Probe { name: name.into(), state: ProbeState::Weak, found: found.into(), help: Some(help.into()) }
 }
 
-fn failed(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
+pub(super) fn failed(name: &str, found: impl Into<String>, help: impl Into<String>) -> Probe {
     Probe { name: name.into(), state: ProbeState::Failed, found: found.into(), help: Some(help.into()) }
 }
 
 /// A failure that says itself what to do.
-fn told(name: &str, error: &dyn core::fmt::Display) -> Probe {
+pub(super) fn told(name: &str, error: &dyn core::fmt::Display) -> Probe {
     let Fault { message, help, .. } = Fault::told(6, error);
     Probe { name: name.into(), state: ProbeState::Failed, found: message, help }
 }

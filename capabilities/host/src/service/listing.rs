@@ -109,6 +109,7 @@ impl Service {
         let guarantees = executor.guarantees(entry);
         let isolation = match guarantees.isolation {
             Isolation::None => "none",
+            Isolation::Process if guarantees.degraded => "process, degraded",
             Isolation::Process => "process",
         };
         let deadline = match guarantees.deadline {

@@ -1,0 +1,93 @@
+//! The broker as a worker has it: it asks the host.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use capability_core::contract::Class;
+use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
+use capability_core::{BoxFuture, CallTerms};
+use tokio::net::UnixStream;
+use tokio::sync::oneshot;
+
+use super::frame::{self, Frame, FrameFault, FromWorker, Reader, ToWorker};
+use super::zygote::exit;
+
+type Answer = oneshot::Sender<Result<BrokerReply, BrokerFault>>;
+
+/// Sends what handles ask to the host, and gives each the answer that is its own.
+#[derive(Clone)]
+pub struct Forward(Arc<Channel>);
+
+struct Channel {
+    stream: UnixStream,
+    /// One frame at a time goes out whole.
+    writing: tokio::sync::Mutex<()>,
+    waiting: Mutex<HashMap<u32, Answer>>,
+    next: AtomicU32,
+}
+
+impl Forward {
+    pub fn new(stream: UnixStream) -> Self {
+        let (writing, waiting, next) = Default::default();
+        Self(Arc::new(Channel { stream, writing, waiting, next }))
+    }
+
+    pub async fn send(&self, message: &FromWorker, tail: &[u8]) -> Result<(), FrameFault> {
+        let bytes = frame::encoded(message, tail, false)?;
+        let _writing = self.0.writing.lock().await;
+        frame::send(&self.0.stream, &bytes, None).await
+    }
+
+    /// Takes in answers from now on; gives the terms under which the prepared body is to run, once they come.
+    pub fn listen(&self, mut reader: Reader) -> oneshot::Receiver<CallTerms> {
+        let (told, confirmed) = oneshot::channel();
+        let (channel, mut told) = (Arc::clone(&self.0), Some(told));
+        tokio::spawn(async move {
+            loop {
+                match reader.next(&channel.stream, 0).await {
+                    Ok(Frame { message: ToWorker::Run { terms }, .. }) => {
+                        if let Some(told) = told.take() {
+                            let _ = told.send(terms);
+                        }
+                    }
+                    Ok(Frame { message: ToWorker::Reply { id, reply }, descriptor, .. }) => {
+                        if let Some(waiting) = channel.waiting().remove(&id) {
+                            let beside = || descriptor.map(BrokerReply::Descriptor).ok_or(BrokerFault::WrongReply);
+                            let _ = waiting.send(reply.and_then(|plain| plain.map_or_else(beside, Ok)));
+                        }
+                    }
+                    // The host is gone, or is not our host: whatever runs here has nobody to run for.
+                    Ok(_) | Err(_) => exit(1),
+                }
+            }
+        });
+        confirmed
+    }
+}
+
+impl Channel {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u32, Answer>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Broker for Forward {
+    fn serves(&self, _: HandleKind, _: Class) -> bool {
+        // The host was asked at policy, before anything was sent here.
+        true
+    }
+
+    fn serve(&self, _: &Lease, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let this = self.clone();
+        Box::pin(async move {
+            let id = this.0.next.fetch_add(1, Ordering::Relaxed);
+            let (answer, answered) = oneshot::channel();
+            this.0.waiting().insert(id, answer);
+            if this.send(&FromWorker::Ask { id, request }, &[]).await.is_err() {
+                return Err(BrokerFault::Unavailable);
+            }
+            answered.await.unwrap_or(Err(BrokerFault::Unavailable))
+        })
+    }
+}

@@ -1,0 +1,298 @@
+//! Bodies in sandboxed processes of their own.
+//!
+//! A call is prepared and run in a worker: a fork of a zygote of this same binary, sealed by the kernel before any code of an
+//! author runs in it, killed when the call ends. Its handles ask this process, which is the only one that can reach anything.
+//! The host ends it at the deadline by a process descriptor, from a timer of the runtime and from a thread that does nothing
+//! else; the kernel's own timer inside the worker is behind both.
+
+pub mod entry;
+mod forward;
+mod frame;
+mod pool;
+mod process;
+pub mod sandbox;
+mod watchdog;
+mod work;
+mod zygote;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use capability_core::contract::Capability;
+use capability_core::executor::{
+    BodyEnd, Deadline, Guarantees, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,
+};
+use capability_core::handle::{BrokerReply, HandleFamily};
+use capability_core::{BoxFuture, Call, Failure, Soon};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::{Finding, FindingState};
+use crate::panic_hook;
+use frame::{Ending, Frame, FrameFault, FromWorker, ToWorker};
+use pool::{Pool, Taken};
+use process::Worker;
+pub use process::WorkerFault;
+use sandbox::{Achieved, Item, Notice, Profile, Strictness};
+use watchdog::Watchdog;
+
+/// How long a call waits for a slot before it is refused.
+const SLOT_WAIT: Duration = Duration::from_millis(50);
+/// How long after a deadline the watchdog kills what the runtime's own timer should have.
+const SLACK: Duration = Duration::from_millis(5);
+/// The most requests of one body that are served at a time.
+const MOST_ASKED: usize = 32;
+
+/// Runs every body in a sandboxed process of its own.
+pub struct WorkerRunner {
+    slots: Arc<Semaphore>,
+    sealed: Arc<Pool>,
+    connected: Arc<Pool>,
+    watchdog: OnceCell<Watchdog>,
+    standing: OnceCell<Result<Standing, WorkerFault>>,
+}
+
+/// What was found when the sandbox was put up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// What holds, by profile.
+    pub achieved: Vec<Achieved>,
+}
+
+impl Standing {
+    /// Whether anything that is promised does not hold.
+    #[must_use]
+    pub fn is_degraded(&self) -> bool {
+        self.achieved.iter().flat_map(Achieved::missing).any(Item::is_promised)
+    }
+
+    /// Everything there is to say about it.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        let item = |item: Item| {
+            let holds = self.achieved.iter().all(|achieved| achieved.has(item));
+            let (found, state) = match (holds, item.is_promised()) {
+                (true, _) => ("holds in every worker", FindingState::Holds),
+                (false, true) => (item.lost(), FindingState::Open),
+                (false, false) => (item.lost(), FindingState::Extra),
+            };
+            Finding { name: format!("sandbox: {item}"), found: found.to_owned(), state }
+        };
+        Item::ALL.into_iter().map(item).collect()
+    }
+}
+
+/// A worker that waits for its call to be confirmed.
+struct Waiting {
+    taken: Taken,
+    entry: &'static Capability,
+    _slot: OwnedSemaphorePermit,
+}
+
+impl WorkerRunner {
+    /// A runner for at most this many calls at a time. It starts nothing yet.
+    #[must_use]
+    pub fn new(most: u32, accept_degraded: bool) -> Self {
+        let strictness = if accept_degraded { Strictness::Degraded } else { Strictness::Promised };
+        let most = usize::try_from(most).unwrap_or(Semaphore::MAX_PERMITS).min(Semaphore::MAX_PERMITS);
+        Self {
+            slots: Arc::new(Semaphore::new(most)),
+            sealed: Arc::new(Pool::new(Profile::Sealed, strictness)),
+            connected: Arc::new(Pool::new(Profile::Connected, strictness)),
+            watchdog: OnceCell::new(),
+            standing: OnceCell::new(),
+        }
+    }
+
+    /// Puts up a sandbox of each profile, once; everything waits for it before anything runs.
+    ///
+    /// # Errors
+    /// [`WorkerFault`] when there is no sandbox, or when one does not hold what is promised and nobody accepted that.
+    pub async fn attest(&self) -> Result<&Standing, &WorkerFault> {
+        let standing = self.standing.get_or_init(|| async {
+            let mut achieved = Vec::new();
+            for pool in [&self.sealed, &self.connected] {
+                achieved.extend(pool.fresh().await?.achieved().copied());
+            }
+            Ok(Standing { achieved })
+        });
+        standing.await.as_ref()
+    }
+
+    /// What was found, if the sandbox has been put up.
+    #[must_use]
+    pub fn standing(&self) -> Option<&Standing> {
+        self.standing.get().and_then(|standing| standing.as_ref().ok())
+    }
+
+    fn pool(&self, entry: &Capability) -> &Arc<Pool> {
+        match entry.handles().iter().any(|kind| kind.family() == HandleFamily::Http) {
+            true => &self.connected,
+            false => &self.sealed,
+        }
+    }
+
+    async fn watchdog(&self) -> Result<&Watchdog, WorkerFault> {
+        Ok(self.watchdog.get_or_try_init(|| async { Watchdog::start() }).await?)
+    }
+
+    async fn prepared(
+        &self,
+        entry: &'static Capability,
+        arguments: &[u8],
+        call: &Call,
+    ) -> Result<Prepared, PrepareFault> {
+        let unavailable = |fault: &WorkerFault| {
+            tracing::error!(%fault, "nothing can be isolated, so nothing runs");
+            PrepareFault::Unisolated
+        };
+        self.attest().await.map_err(unavailable)?;
+        let watchdog = self.watchdog().await.map_err(|fault| unavailable(&fault))?;
+        let Ok(Ok(slot)) = timeout(SLOT_WAIT, Arc::clone(&self.slots).acquire_owned()).await else {
+            return Err(PrepareFault::Saturated);
+        };
+        let message = ToWorker::Prepare {
+            name: entry.name().as_str().to_owned(),
+            version: entry.version().get(),
+            terms: call.terms().lasting(PREPARE_TIMEOUT),
+            reused: pool::may_be_kept(entry),
+        };
+        let pool = self.pool(entry);
+        let mut taken = pool.take(entry).await.map_err(|fault| unavailable(&fault))?;
+        let mut deadline = Instant::now() + PREPARE_TIMEOUT;
+        let mut answer = asked(watchdog, &mut taken, &message, arguments, call, deadline).await;
+        if matches!(answer, Ok(Err(FrameFault::Closed))) && taken.waited && Instant::now() < deadline {
+            // It may have been about to die when it was taken, with its zygote. Preparing leaves no trace, so it is done
+            // again, once, by a worker that was alive a moment ago.
+            taken.worker.end().await;
+            taken = pool.fresh().await.map_err(|fault| unavailable(&fault))?.into();
+            deadline = Instant::now() + PREPARE_TIMEOUT;
+            answer = asked(watchdog, &mut taken, &message, arguments, call, deadline).await;
+        }
+        let fault = match answer {
+            Ok(Ok(Frame { message: FromWorker::Prepared(Ok(preview)), .. })) => {
+                let waiting = Waiting { taken, entry, _slot: slot };
+                return Ok(Prepared::elsewhere(Box::new(waiting), preview));
+            }
+            Ok(Ok(Frame { message: FromWorker::Prepared(Err(fault)), .. })) => fault.into(),
+            Ok(_) if Instant::now() < deadline => PrepareFault::Panicked,
+            Ok(_) | Err(_) => PrepareFault::TimedOut,
+        };
+        taken.worker.end().await;
+        Err(fault)
+    }
+
+    async fn ended(&self, waiting: Waiting, call: &Call) -> BodyEnd {
+        let Waiting { mut taken, entry, _slot } = waiting;
+        let deadline = call.deadline();
+        let Ok(watchdog) = self.watchdog().await else { return BodyEnd::Saturated };
+        let _guard = watchdog.watch(taken.worker.process(), (deadline + SLACK).into_std());
+        let answer = timeout_at(deadline, async {
+            taken.worker.send(&ToWorker::Run { terms: call.terms() }, &[], None).await?;
+            attended(&mut taken.worker, call, call.max_result()).await
+        });
+        let end = match answer.await {
+            Ok(Ok(Frame { message: FromWorker::End(end), tail, .. })) => match end {
+                Ending::Result => BodyEnd::Result(tail),
+                Ending::TimedOut => BodyEnd::TimedOut,
+                end => {
+                    taken.worker.notice().map_or_else(|| end.into_end(Vec::new()), |notice| reached_out(entry, notice))
+                }
+            },
+            Ok(Err(FrameFault::TailTooLong)) => BodyEnd::TooLarge,
+            // Killed by a timer of the kernel or of the watchdog, or gone by itself: aborted, out of stack or memory.
+            Ok(_) if Instant::now() < deadline => BodyEnd::Panicked,
+            Ok(_) | Err(_) => BodyEnd::TimedOut,
+        };
+        if matches!(end, BodyEnd::Result(_)) && pool::may_be_kept(entry) {
+            self.pool(entry).give_back(entry, taken);
+        } else {
+            // Whatever is said of it from here on is said of a process that is gone.
+            taken.worker.end().await;
+        }
+        end
+    }
+}
+
+/// Has arguments prepared, until a deadline.
+async fn asked(
+    watchdog: &Watchdog,
+    taken: &mut Taken,
+    message: &ToWorker,
+    arguments: &[u8],
+    call: &Call,
+    deadline: Instant,
+) -> Result<Result<Frame<FromWorker>, FrameFault>, Elapsed> {
+    let _guard = watchdog.watch(taken.worker.process(), (deadline + SLACK).into_std());
+    timeout_at(deadline, async {
+        taken.worker.send(message, arguments, None).await?;
+        attended(&mut taken.worker, call, 0).await
+    })
+    .await
+}
+
+/// The next message of a body that is not a question, with all its questions answered meanwhile.
+async fn attended(worker: &mut Worker, call: &Call, max_tail: u64) -> Result<Frame<FromWorker>, FrameFault> {
+    let mut asked = JoinSet::new();
+    loop {
+        tokio::select! {
+            Some(answered) = asked.join_next() => {
+                let Ok((id, reply)) = answered else { return Err(FrameFault::Malformed) };
+                let (reply, descriptor) = match reply {
+                    Ok(BrokerReply::Descriptor(descriptor)) => (Ok(None), Some(descriptor)),
+                    Ok(plain) => (Ok(Some(plain)), None),
+                    Err(fault) => (Err(fault), None),
+                };
+                worker.send(&ToWorker::Reply { id, reply }, &[], descriptor.as_ref()).await?;
+            }
+            frame = worker.next(max_tail) => match frame? {
+                Frame { message: FromWorker::Ask { id, request }, .. } if asked.len() < MOST_ASKED => {
+                    let answer = call.ask(request);
+                    asked.spawn(async move { (id, answer.await) });
+                }
+                Frame { message: FromWorker::Ask { .. }, .. } => return Err(FrameFault::Malformed),
+                Frame { message: FromWorker::Panic(place), .. } => panic_hook::say(&place.line()),
+                frame => return Ok(frame),
+            },
+        }
+    }
+}
+
+/// A body that failed after it tried to reach out by itself: what its author should know.
+fn reached_out(entry: &Capability, notice: Notice) -> BodyEnd {
+    BodyEnd::Failed(Failure::public(format!(
+        "`{}` called `{}`, and a capability has no files or network of its own: it is {}, and reaches what its handles reach; \
+         take `&Endpoint<..>`, `&Http` or `&Workspace<..>` instead",
+        entry.name(),
+        notice.call(),
+        entry.class(),
+    )))
+}
+
+impl Runner for WorkerRunner {
+    fn guarantees(&self, _: &'static Capability) -> Guarantees {
+        let degraded = self.standing().is_some_and(Standing::is_degraded);
+        Guarantees { isolation: Isolation::Process, deadline: Deadline::Enforced, degraded }
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        entry: &'static Capability,
+        arguments: &'a [u8],
+        call: &Call,
+    ) -> Soon<'a, Result<Prepared, PrepareFault>> {
+        let call = call.clone();
+        Soon::Later(Box::pin(async move { self.prepared(entry, arguments, &call).await }))
+    }
+
+    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
+        Box::pin(async move {
+            match prepared.into_elsewhere().and_then(|waiting| waiting.downcast::<Waiting>().ok()) {
+                Some(waiting) => self.ended(*waiting, &call).await,
+                None => BodyEnd::Panicked,
+            }
+        })
+    }
+}

@@ -1,0 +1,221 @@
+//! Zygotes and workers as their host has them.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream as Socket;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use capability_core::registry;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Signal, pidfd_send_signal};
+use serde::de::DeserializeOwned;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::entry;
+use super::frame::{self, Frame, FrameFault, FromWorker, Reader, ToWorker};
+use super::sandbox::{Achieved, NOTICE_BYTES, Notice, Profile, Strictness};
+use super::zygote::WELL;
+
+/// How long a zygote may take to seal itself, and a worker to be ready: both take milliseconds.
+const START: Duration = Duration::from_secs(10);
+
+/// The most bytes of a zygote's own explanation that are read.
+const MAX_WORDS: usize = 4096;
+
+/// Why there is no worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkerFault {
+    /// The process could not be started, or was gone before it answered.
+    Start(String),
+    /// The sandbox could not be put up.
+    Sandbox(String),
+    /// The worker is another build than its host.
+    Fingerprint,
+}
+
+impl core::fmt::Display for WorkerFault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Start(what) => write!(f, "no worker process could be started: {what}"),
+            Self::Sandbox(what) => f.write_str(what),
+            Self::Fingerprint => f.write_str("a worker has other capabilities than its host"),
+        }
+    }
+}
+
+impl core::error::Error for WorkerFault {}
+
+impl From<io::Error> for WorkerFault {
+    fn from(error: io::Error) -> Self {
+        Self::Start(error.kind().to_string())
+    }
+}
+
+/// The process that a profile's workers are forked from.
+pub struct Zygote {
+    control: Mutex<UnixStream>,
+    child: Child,
+}
+
+impl Zygote {
+    /// Starts one and waits until it has sealed itself.
+    pub async fn start(profile: Profile, strictness: Strictness) -> Result<Self, WorkerFault> {
+        let (own, theirs) = Socket::pair()?;
+        // The file this process was started from, even when another stands in its place by now. Nothing is run between
+        // fork and exec, so the standard library spawns it without copying this process's page tables.
+        let child = Command::new("/proc/self/exe")
+            .arg0(entry::NAME)
+            .args(entry::words(profile, strictness))
+            .env_clear()
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        own.set_nonblocking(true)?;
+        let zygote = Self { control: Mutex::new(UnixStream::from_std(own)?), child };
+        timeout(START, async { answered(&*zygote.control.lock().await).await }).await.map_err(|_| late())??;
+        Ok(zygote)
+    }
+
+    /// Forks a worker and waits until it is sealed and warm.
+    pub async fn fork(&self) -> Result<Worker, WorkerFault> {
+        timeout(START, self.fork_patiently()).await.map_err(|_| late())?
+    }
+
+    async fn fork_patiently(&self) -> Result<Worker, WorkerFault> {
+        let (own, theirs) = Socket::pair()?;
+        let (notices, notice) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).map_err(io::Error::from)?;
+        own.set_nonblocking(true)?;
+        let process = {
+            let control = self.control.lock().await;
+            let descriptors = [theirs.as_fd(), notice.as_fd()];
+            control.async_io(Interest::WRITABLE, || Ok(frame::send_with(&*control, &[WELL], &descriptors)?)).await?;
+            answered(&control).await?
+        };
+        drop((theirs, notice));
+        let Some(process) = process else { return Err(WorkerFault::Start("no process came".to_owned())) };
+        let stream = UnixStream::from_std(own)?;
+        let (reader, process) = (Reader::default(), Arc::new(process));
+        let mut worker = Worker { stream, reader, process, notices, achieved: None };
+        match worker.next(0).await {
+            Ok(Frame { message: FromWorker::Ready { fingerprint, achieved }, .. }) => {
+                if fingerprint != registry::linked_fingerprint() {
+                    return Err(WorkerFault::Fingerprint);
+                }
+                worker.achieved = Some(achieved);
+                Ok(worker)
+            }
+            _ => Err(WorkerFault::Sandbox("a worker ended before it was sealed".to_owned())),
+        }
+    }
+}
+
+fn late() -> WorkerFault {
+    WorkerFault::Start("it did not answer in time".to_owned())
+}
+
+/// What a zygote says: that it is well, with a process or without one, or what is not.
+async fn answered(control: &UnixStream) -> Result<Option<OwnedFd>, WorkerFault> {
+    let mut words = [0; MAX_WORDS];
+    let reading = control.async_io(Interest::READABLE, || Ok(frame::receive_with(control, &mut words)?));
+    let (read, descriptors) = reading.await?;
+    match words.get(..read).unwrap_or_default() {
+        [WELL] => Ok(descriptors.into_iter().next()),
+        [] => Err(WorkerFault::Start("it ended before it answered".to_owned())),
+        [_, why @ ..] => Err(WorkerFault::Sandbox(String::from_utf8_lossy(why).into_owned())),
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        // Its workers go with it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A sealed process with one channel. Dropping it kills it.
+pub struct Worker {
+    pub stream: UnixStream,
+    reader: Reader,
+    process: Arc<OwnedFd>,
+    /// What it tells of system calls that it was refused.
+    notices: OwnedFd,
+    achieved: Option<Achieved>,
+}
+
+impl Worker {
+    /// What the watchdog kills.
+    pub fn process(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.process)
+    }
+
+    pub async fn send(&self, message: &ToWorker, tail: &[u8], descriptor: Option<&OwnedFd>) -> Result<(), FrameFault> {
+        frame::send(&self.stream, &frame::encoded(message, tail, descriptor.is_some())?, descriptor).await
+    }
+
+    /// The next frame, with a tail of at most this many bytes. Nothing is lost when the wait is given up.
+    pub async fn next<M: DeserializeOwned>(&mut self, max_tail: u64) -> Result<Frame<M>, FrameFault> {
+        self.reader.next(&self.stream, max_tail).await
+    }
+
+    /// Kills it and waits until it is gone, every thread of it.
+    pub async fn end(&self) {
+        self.kill();
+        #[expect(unsafe_code, reason = "the runtime waits for a descriptor that it cannot see is open")]
+        // SAFETY: the clone owns the open descriptor for as long as the runtime waits for it, and it is always the same one.
+        let process = unsafe { AsyncFd::register_with_interest(Arc::clone(&self.process), Interest::READABLE) };
+        if let Ok(process) = process {
+            // A killed process that does not go is in the kernel's hands; the caller is not kept for it forever.
+            let _ = timeout(START, process.readable()).await;
+        }
+    }
+
+    fn kill(&self) {
+        // It may be gone already.
+        let _ = pidfd_send_signal(&self.process, Signal::KILL);
+    }
+
+    /// What holds in it, as it says itself.
+    pub const fn achieved(&self) -> Option<&Achieved> {
+        self.achieved.as_ref()
+    }
+
+    /// A system call that it was refused, as it says itself.
+    pub fn notice(&self) -> Option<Notice> {
+        let mut bytes = [0; NOTICE_BYTES];
+        (rustix::io::read(&self.notices, &mut bytes) == Ok(NOTICE_BYTES)).then(|| Notice::read(bytes)).flatten()
+    }
+
+    /// Whether it has not ended yet.
+    pub fn is_alive(&self) -> bool {
+        let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
+        poll(&mut ended, Some(&Timespec::default())) == Ok(0)
+    }
+
+    /// Whether exactly one thread is left in it, as far as the system tells: what a body left running would run on into
+    /// the next call.
+    pub fn is_quiet(&self) -> bool {
+        let said =
+            std::fs::read_to_string(format!("/proc/self/fdinfo/{}", self.process.as_raw_fd())).unwrap_or_default();
+        let pid = said.lines().find_map(|line| line.strip_prefix("Pid:")).map_or("", str::trim);
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // The name in parentheses may hold anything; the number of threads is the eighteenth word behind it.
+        let threads = stat.rsplit_once(')').and_then(|(_, words)| words.split_whitespace().nth(17));
+        threads == Some("1")
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
