@@ -53,7 +53,8 @@ impl Household {
     /// As an operator finds it: what leaves the device is switched off.
     pub async fn closed(top: TempDir, config: &str) -> Self {
         private(&top.path().join("data/config.toml"), config);
-        let options = HostOptions { data_dir: top.path().join("data"), packages: &["capabilities"] };
+        let options =
+            HostOptions { data_dir: top.path().join("data"), packages: &["capabilities"], accept_degraded: false };
         let host = Host::open(options).unwrap_or_else(|error| panic!("{error}"));
         let operator = host.operators().setup(PASSWORD).await.unwrap();
         Self { host, operator, turns: AtomicU64::new(1), top }
