@@ -10,6 +10,7 @@ use capability_core::store::{Answer, Moved};
 use serde_json::{Value, json};
 
 use crate::fixtures::Bench;
+use crate::fixtures::parts::Taking;
 
 const LIFETIME: i64 = 120_000_000;
 
@@ -85,6 +86,52 @@ async fn time_that_runs_out_while_the_call_is_prepared_counts_and_is_recorded_on
     assert_eq!(bench.resume(id).await.kind(), Kind::Expired);
     assert_eq!(expiries(&bench), 1);
     assert!(bench.found(id).await.is_some_and(|found| found.filed.is_none()), "and its content is erased");
+}
+
+/// Of operators who answer at once one is told that it took effect, and its answer is the only one on record.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_on_record_is_one_that_took_effect() {
+    for _ in 0..200 {
+        let bench = Arc::new(Bench::new());
+        let id = bench.pending("lab.act_write_local", &write()).await;
+        let answering = [Answer::Approve, Answer::Deny { note: None }, Answer::Approve].map(|answer| {
+            let bench = Arc::clone(&bench);
+            tokio::spawn(async move {
+                let step = if answer == Answer::Approve { "approved" } else { "denied" };
+                bench.executor.answer(&bench.operator(), id, answer).await.map(|_| step)
+            })
+        });
+        let mut took_effect = Vec::new();
+        for answering in answering {
+            took_effect.extend(answering.await.expect("no panic").ok());
+        }
+        let recorded: Vec<_> = bench
+            .events()
+            .iter()
+            .filter(|event| event["event"] == "approval")
+            .map(|event| event["step"].clone())
+            .collect();
+        assert_eq!((recorded.len(), took_effect.len()), (1, 1), "{recorded:?} {took_effect:?}");
+        assert_eq!(recorded[0], took_effect[0]);
+    }
+}
+
+/// An expiry is on record before the approval moves; while the log takes nothing, nothing runs and nothing is forgotten.
+#[tokio::test]
+async fn an_expiry_that_cannot_be_recorded_waits_for_the_log() {
+    let bench = Bench::new();
+    let id = bench.pending("lab.act_write_local", &write()).await;
+    bench.approve(id).await;
+    bench.time.advance(LIFETIME);
+    bench.tape.take(Taking::FailsFrom(0));
+    assert_eq!(bench.executor.expire_due().await, Ok(0));
+    assert_ne!(bench.found(id).await.expect("kept").summary.status, ApprovalStatus::Expired);
+    assert_ne!(bench.resume(id).await.kind(), Kind::Executed);
+    assert_eq!((bench.world().ran(), expiries(&bench)), (0, 0));
+    bench.tape.take(Taking::All);
+    assert_eq!(bench.executor.expire_due().await, Ok(1));
+    assert_eq!(bench.found(id).await.expect("kept").summary.status, ApprovalStatus::Expired);
+    assert_eq!((bench.executor.expire_due().await, expiries(&bench)), (Ok(0), 1));
 }
 
 /// A short wait is no answer: looking early changes nothing.

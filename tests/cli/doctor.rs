@@ -113,15 +113,15 @@ fn one_changed_bit_is_found_wherever_it_is() {
         assert_eq!(home.json(&["doctor"]).1[0]["state"], "failed");
         assert_eq!(fs::read(home.log()).unwrap(), bytes, "evidence stays as it is");
     }
-    // Cut at a line break: the chain holds and the head does not.
+    // Cut at a line break: the chain holds and the checkpoint does not.
     fs::write(home.log(), &clean[..=break_at]).unwrap();
     home.run(&["audit", "verify"]).exits(1);
     home.run(&["list"]).exits(6);
     fs::write(home.log(), &clean).unwrap();
     home.run(&["audit", "verify"]).exits(0);
-    fs::remove_file(home.data().join("audit/head")).unwrap();
-    home.run(&["audit", "verify"]).exits(1).says(&["head"]);
-    home.run(&["list"]).exits(6).says(&["head"]);
+    fs::remove_file(home.data().join("audit/checkpoint")).unwrap();
+    home.run(&["audit", "verify"]).exits(1).says(&["checkpoint"]);
+    home.run(&["list"]).exits(6).says(&["checkpoint"]);
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl Home {
     }
 
     pub fn log(&self) -> PathBuf {
-        self.data().join("audit/audit.jsonl")
+        self.data().join("audit/seg-00000000000000000001.jsonl")
     }
 
     pub fn token(&self) -> PathBuf {
@@ -198,7 +198,11 @@ impl Home {
 
     /// Every record of the log.
     pub fn records(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.log()).unwrap_or_default();
+        let files = fs::read_dir(self.data().join("audit")).into_iter().flatten().filter_map(Result::ok);
+        let mut segments: Vec<_> =
+            files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+        segments.sort();
+        let text: String = segments.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod approvals;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod callers;
 #[cfg(test)]
 mod canary;

@@ -302,7 +302,7 @@ fn a_directory_that_is_not_the_hosts_alone_is_refused() {
     refused(&["has mode 0755", "chmod 0700"]);
     fs::set_permissions(home.data(), fs::Permissions::from_mode(0o700)).unwrap();
     home.run(&["list"]).exits(0);
-    for file in ["state.db", "digest.key", "audit/audit.jsonl", "audit/head"] {
+    for file in ["state.db", "digest.key", "audit/seg-00000000000000000001.jsonl", "audit/checkpoint", "audit.key"] {
         fs::set_permissions(home.data().join(file), fs::Permissions::from_mode(0o640)).unwrap();
         refused(&[file, "0640", "chmod 0600"]);
         fs::set_permissions(home.data().join(file), fs::Permissions::from_mode(0o600)).unwrap();

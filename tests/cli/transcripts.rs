@@ -56,7 +56,7 @@ fn every_command_explains_itself_under_its_own_name() {
         "130 interrupted",
     ]);
     for words in [&["--help"][..], &["audit", "verify", "--help"]] {
-        home.run(words).exits(0).says(&["0 clean, 1 tampered, 2 torn"]);
+        home.run(words).exits(0).says(&["0 clean, 1 tampered, 2 torn", "3 unanchored"]);
     }
     home.run(&["--version"]).exits(0).says(&["household "]);
     assert!(!home.data().exists(), "help needs no data directory");

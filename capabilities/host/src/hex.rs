@@ -1,13 +1,18 @@
 //! Hexadecimal text of bytes.
 
+/// Appends lower-case digits.
+pub(crate) fn write(text: &mut Vec<u8>, bytes: &[u8]) {
+    // Of four bits there is always a digit: the remainder of sixteen is below sixteen.
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digit = |half: u8| DIGITS.get(usize::from(half & 0xf)).copied().unwrap_or(b'0');
+    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]));
+}
+
 /// Lower-case digits.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    use core::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let mut text = Vec::with_capacity(bytes.len() * 2);
+    write(&mut text, bytes);
+    text.into_iter().map(char::from).collect()
 }
 
 /// Exactly `N` bytes from lower-case digits.

@@ -10,7 +10,7 @@ use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 
-use crate::audit_log::{AuditLog, Opened};
+use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::blocking::blocking;
 use crate::broker::{Bound, HostBroker, SystemResolver, machine};
 use crate::config::{Config, open_workspace};
@@ -230,6 +230,18 @@ impl Host {
     #[must_use]
     pub const fn opened(&self) -> Opened {
         self.opened
+    }
+
+    /// Whether room for the audit log is short: no call begins until there is some.
+    #[must_use]
+    pub fn is_log_short(&self) -> bool {
+        self.log.log.is_short()
+    }
+
+    /// The public half of the key that signs the audit log's checkpoints.
+    #[must_use]
+    pub fn verifier_key(&self) -> &VerifierKey {
+        self.log.log.verifier_key()
     }
 
     /// Whether the audit log failed: everything is refused until the host starts anew.

@@ -116,6 +116,8 @@ pub enum OutcomeKind {
     ResultInvalid,
     /// It ran, and its record could not be written.
     Withheld,
+    /// The host ended before it did. The next start of the log writes it; no caller is ever told.
+    Interrupted,
 }
 
 impl OutcomeKind {
@@ -135,6 +137,7 @@ impl OutcomeKind {
             Self::ResultTooLarge => "result_too_large",
             Self::ResultInvalid => "result_invalid",
             Self::Withheld => "withheld",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -186,9 +189,9 @@ impl From<CapabilityName> for FamilyName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryKind {
-    /// The last line was incomplete and was cut off.
+    /// What an interrupted write left at the end was set aside and cut off.
     TornTail,
-    /// Intents without an outcome: their effect is unknown.
+    /// Intents without an outcome: their effect is unknown, and an outcome that says so follows for each.
     UnfinishedIntents,
 }
 
@@ -313,8 +316,15 @@ pub enum Event {
     Recovery {
         /// What.
         kind: RecoveryKind,
-        /// How many lines or intents.
+        /// How many bytes were cut off, or how many intents have no outcome.
         count: u64,
+    },
+    /// A segment of the log is full, and this record begins the next one. The chain itself names the last record before it.
+    Rotation {
+        /// The number of the full segment's first record.
+        first: u64,
+        /// The full segment's length.
+        bytes: u64,
     },
 }
 

@@ -75,7 +75,8 @@ impl Submission {
     }
 }
 
-/// Takes records, in order. A sink that failed once stays failed: it refuses at once from then on.
+/// Takes records, in order. A sink whose write failed stays failed: it refuses at once from then on. One that runs out of room
+/// refuses what would begin something, and goes on taking the outcomes of what runs.
 pub trait Sink: Send + Sync + 'static {
     /// Takes a record. Does not block and does not await, so that a ticket that is dropped can still write.
     fn submit(&self, record: Record) -> Submission;

@@ -28,6 +28,7 @@ pub use steps::{ReadyToAudit, ReadyToConfirm, ReadyToExecute, ReadyToPermit, Rea
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, OperatorMint};
@@ -92,6 +93,9 @@ struct Inner {
     environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
+    /// Held by whoever answers or expires, so that record and move are one step to everybody else; with what was recorded
+    /// as expired and has not moved yet.
+    desk: tokio::sync::Mutex<BTreeSet<ApprovalId>>,
     /// Half of every invocation's id: random per start.
     start: [u8; 8],
     /// The other half: counted.
@@ -131,8 +135,22 @@ impl Executor {
         let mut start = [0; 8];
         environment.fill_random(&mut start);
         let count = AtomicU64::new(0);
-        let inner =
-            Inner { registry, runner, broker, sink, approvals, turns, opt_ins, environment, key, limits, start, count };
+        let desk = tokio::sync::Mutex::default();
+        let inner = Inner {
+            registry,
+            runner,
+            broker,
+            sink,
+            approvals,
+            turns,
+            opt_ins,
+            environment,
+            key,
+            limits,
+            desk,
+            start,
+            count,
+        };
         Parts { executor: Self(Arc::new(inner)), sessions: SessionMint(()), operators: OperatorMint(()) }
     }
 

@@ -116,7 +116,7 @@ pub trait Approvals: Send + Sync + 'static {
         now: Timestamp,
     ) -> BoxFuture<'_, Result<Moved, StoreFault>>;
 
-    /// Expires everything that is due, and says which.
+    /// Expires everything that is due, and says which. The executor records each expiry first.
     fn expire_due(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<ApprovalId>, StoreFault>>;
 
     /// Takes a filed invocation back because its record could not be written.

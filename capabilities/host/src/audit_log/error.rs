@@ -11,19 +11,21 @@ use crate::data_dir::DataDirError;
 pub enum AuditLogError {
     /// Its directory or a file is not the host's alone.
     File(DataDirError),
+    /// Somebody else has it open to write.
+    Owned {
+        /// The log's directory.
+        path: PathBuf,
+    },
     /// Something in it was changed.
     Tampered {
         /// Which file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// Which line, from 1; 0 for the file itself.
         line: u64,
         /// What is wrong with it.
         what: &'static str,
-    },
-    /// The head file is missing beside a log that has records, or is damaged.
-    Head {
-        /// Which file.
-        path: PathBuf,
+        /// Where the key of the log is, which goes with it.
+        key: PathBuf,
     },
     /// The operating system refused.
     Io {
@@ -45,20 +47,23 @@ impl core::fmt::Display for AuditLogError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Tampered { path, line, what } => write!(
+            Self::Owned { path } => write!(
                 f,
-                "the audit log was changed: `{}` line {line}: {what}\n\
-                 help: keep the whole directory as evidence, move it away, and find out who wrote to it; the host then \
-                 starts a new log",
+                "the audit log `{}` is open to be written by somebody else: a log has one writer\n\
+                 help: stop the other host, or give this one a directory of its own with `--data-dir DIR`",
                 path.display()
             ),
-            Self::Head { path } => write!(
-                f,
-                "the audit log was changed: `{}` is missing or damaged, and it says which record came last\n\
-                 help: keep the whole directory as evidence, move it away, and find out who wrote to it; the host then \
-                 starts a new log",
-                path.display()
-            ),
+            Self::Tampered { path, line, what, key } => {
+                let line = if *line == 0 { String::new() } else { format!(" line {line}") };
+                write!(
+                    f,
+                    "the audit log was changed: `{}`{line}: {what}\n\
+                     help: keep the whole directory and `{}` as evidence, move both away, and find out who wrote to \
+                     them; the host then starts a new log under a new key",
+                    path.display(),
+                    key.display()
+                )
+            }
             Self::Io { path, error } => {
                 let help = match error.kind() {
                     io::ErrorKind::NotFound => "a host makes it at its first start",

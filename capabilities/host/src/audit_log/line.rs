@@ -1,10 +1,14 @@
 //! One line of the log, and what chains it to the one before.
 
 use std::borrow::Cow;
+use std::io::Write as _;
 
+use capability_core::Timestamp;
 use capability_core::audit::{LineHash, Record};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+
+use crate::hex;
 
 /// The `prev` of the first line.
 pub(super) const GENESIS: LineHash = LineHash::from_bytes([0; 32]);
@@ -29,15 +33,22 @@ pub(super) fn fields(record: &Record) -> Option<Vec<u8>> {
     fits.then(|| fields.to_vec())
 }
 
-fn opening(seq: u64, prev: LineHash) -> String {
-    format!(r#"{{"seq":{seq},"prev":"{prev}","#)
+/// Writes how a line with this number behind this hash begins.
+fn open_into(bytes: &mut Vec<u8>, seq: u64, prev: LineHash) {
+    bytes.extend_from_slice(br#"{"seq":"#);
+    // Writing to a `Vec` cannot fail.
+    let _ = write!(bytes, "{seq}");
+    bytes.extend_from_slice(br#","prev":""#);
+    hex::write(bytes, prev.as_bytes());
+    bytes.extend_from_slice(br#"","#);
 }
 
-/// The whole line without its line break.
-pub(super) fn compose(seq: u64, prev: LineHash, fields: &[u8]) -> Vec<u8> {
-    let mut line = opening(seq, prev).into_bytes();
-    line.extend_from_slice(fields);
-    line
+/// Appends the whole line without its line break, and gives its hash.
+pub(super) fn compose(bytes: &mut Vec<u8>, seq: u64, prev: LineHash, fields: &[u8]) -> LineHash {
+    let begin = bytes.len();
+    open_into(bytes, seq, prev);
+    bytes.extend_from_slice(fields);
+    hash(bytes.get(begin..).unwrap_or_default())
 }
 
 /// What recovery needs to know of a line.
@@ -47,8 +58,10 @@ pub(super) struct Marks<'a> {
     pub(super) event: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) invocation: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) kind: Option<Cow<'a, str>>,
+    pub(super) at: Option<Timestamp>,
+    /// Of a rotation: the segment before.
+    pub(super) first: Option<u64>,
+    pub(super) bytes: Option<u64>,
 }
 
 /// Why a line does not belong where it stands.
@@ -56,6 +69,7 @@ pub(super) struct Marks<'a> {
 pub(super) enum Break {
     Chain,
     Garbage,
+    Rotation,
 }
 
 impl Break {
@@ -66,12 +80,19 @@ impl Break {
                             removed or moved here or directly before"
             }
             Self::Garbage => "it is not a record",
+            Self::Rotation => "it does not name the segment before it and that segment's length",
         }
     }
 }
 
-/// Checks that a line has this number, follows this hash, and is a record.
-pub(super) fn check(line: &[u8], seq: u64, prev: LineHash) -> Result<Marks<'_>, Break> {
-    let marks: Marks<'_> = serde_json::from_slice(line).map_err(|_| Break::Garbage)?;
-    if line.starts_with(opening(seq, prev).as_bytes()) { Ok(marks) } else { Err(Break::Chain) }
+/// Whether a line has this number and follows this hash; `expected` is scratch space. Says nothing of the rest.
+pub(super) fn is_next(expected: &mut Vec<u8>, line: &[u8], seq: u64, prev: LineHash) -> bool {
+    expected.clear();
+    open_into(expected, seq, prev);
+    line.starts_with(expected)
+}
+
+/// What a line says of itself, if it is a record.
+pub(super) fn marks(line: &[u8]) -> Result<Marks<'_>, Break> {
+    serde_json::from_slice(line).map_err(|_| Break::Garbage)
 }

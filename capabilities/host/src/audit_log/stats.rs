@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::disk::{Directory, Disk};
 use super::error::AuditLogError;
-use super::log_path;
+use super::segment;
 
 /// Counts over a whole log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -34,8 +34,12 @@ pub struct Stats {
 /// Counts of one capability.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CapabilityStats {
+    /// How often it was asked for.
+    pub asked: u64,
     /// Outcomes per word.
     pub outcomes: BTreeMap<String, u64>,
+    /// Rejections per stage.
+    pub rejected: BTreeMap<String, u64>,
     /// How long its invocations took, from entry to end.
     pub durations: Durations,
 }
@@ -81,50 +85,71 @@ fn count(counts: &mut BTreeMap<String, u64>, word: &str) {
     }
 }
 
-/// Counts the log in `dir`, reading it as a stream. Lines that are no records are left out: see [`super::verify`].
-///
-/// # Errors
-/// [`AuditLogError`] when there is no log or it cannot be read.
-pub fn stats(dir: &Path) -> Result<Stats, AuditLogError> {
-    let path = log_path(dir);
-    let mut log = BufReader::with_capacity(1 << 16, File::open(&path).map_err(AuditLogError::io(&path))?);
-    let (mut stats, mut all, mut each) = (Stats::default(), Vec::new(), BTreeMap::<String, Vec<u64>>::new());
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        log.read_until(b'\n', &mut line).map_err(AuditLogError::io(&path))?;
-        if line.last() != Some(&b'\n') {
-            break;
-        }
-        let Ok(fields) = serde_json::from_slice::<Fields<'_>>(&line) else {
-            continue;
-        };
+/// Counts as it reads.
+#[derive(Default)]
+struct Counter {
+    stats: Stats,
+    all: Vec<u64>,
+    each: BTreeMap<String, Vec<u64>>,
+}
+
+impl Counter {
+    fn take(&mut self, line: &[u8]) {
+        let Ok(fields) = serde_json::from_slice::<Fields<'_>>(line) else { return };
+        let stats = &mut self.stats;
         stats.records += 1;
         count(&mut stats.events, &fields.event);
-        let Some(outcome) = fields.outcome.filter(|_| fields.event == "outcome") else {
-            continue;
-        };
-        count(&mut stats.outcomes, &outcome);
-        if let Some(stage) = fields.stage.filter(|_| outcome == "rejected") {
-            count(&mut stats.rejected, &stage);
-        }
-        if let Some(code) = &fields.code {
-            count(&mut stats.codes, code);
-        }
+        let Some(outcome) = fields.outcome.filter(|_| fields.event == "outcome") else { return };
         let capability = match (fields.capability, fields.version, fields.code.as_deref()) {
             (Some(name), Some(version), _) => format!("{name}@{version}"),
             (_, _, Some("unknown_capability")) => "unknown".to_owned(),
             _ => "not resolved".to_owned(),
         };
-        if let Some(duration) = fields.duration_us {
-            all.push(duration);
-            each.entry(capability.clone()).or_default().push(duration);
+        count(&mut stats.outcomes, &outcome);
+        if let Some(code) = &fields.code {
+            count(&mut stats.codes, code);
         }
-        count(&mut stats.capabilities.entry(capability).or_default().outcomes, &outcome);
+        let of = stats.capabilities.entry(capability.clone()).or_default();
+        of.asked += 1;
+        count(&mut of.outcomes, &outcome);
+        if let Some(stage) = fields.stage.filter(|_| outcome == "rejected") {
+            count(&mut stats.rejected, &stage);
+            count(&mut of.rejected, &stage);
+        }
+        if let Some(duration) = fields.duration_us {
+            self.all.push(duration);
+            self.each.entry(capability).or_default().push(duration);
+        }
     }
-    stats.durations = Durations::of(all);
-    for (capability, measured) in each {
-        stats.capabilities.entry(capability).or_default().durations = Durations::of(measured);
+
+    fn finish(mut self) -> Stats {
+        self.stats.durations = Durations::of(self.all);
+        for (capability, measured) in self.each {
+            self.stats.capabilities.entry(capability).or_default().durations = Durations::of(measured);
+        }
+        self.stats
     }
-    Ok(stats)
+}
+
+/// Counts the log in `dir`, reading it as a stream. Lines that are no records are left out: see [`super::verify`].
+///
+/// # Errors
+/// [`AuditLogError`] when there is no log or it cannot be read.
+pub fn stats(dir: &Path) -> Result<Stats, AuditLogError> {
+    let disk = Directory::new(dir);
+    let (mut counter, mut line) = (Counter::default(), Vec::new());
+    for segment in segment::list(&disk).map_err(AuditLogError::io(dir))? {
+        let path = dir.join(segment.name());
+        let log = disk.read(&segment.name(), 0).map_err(AuditLogError::io(&path))?;
+        let mut log = BufReader::with_capacity(1 << 16, log.take(segment.len));
+        loop {
+            line.clear();
+            log.read_until(b'\n', &mut line).map_err(AuditLogError::io(&path))?;
+            if line.last() != Some(&b'\n') {
+                break;
+            }
+            counter.take(&line);
+        }
+    }
+    Ok(counter.finish())
 }

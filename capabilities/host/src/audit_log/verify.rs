@@ -1,28 +1,45 @@
 //! Checking a log without changing it.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use capability_core::Timestamp;
 use capability_core::audit::Receipt;
 
+use super::disk::Directory;
 use super::error::AuditLogError;
-use super::scan::{End, scan};
-use super::{head_path, log_path, read_head};
+use super::key::{LogKey, VerifierKey};
+use super::recovery::read_checkpoint;
+use super::scan::{End, Scanner};
+use super::segment::{self, CHECKPOINT};
+use super::{is_written, key_path};
+use crate::data_dir::read_private;
 use crate::words::counted;
+
+/// What to hold a log against, besides itself.
+#[derive(Debug, Clone, Default)]
+pub struct Expected {
+    /// The verifier key that somebody kept elsewhere; the log's own key file otherwise.
+    pub key: Option<VerifierKey>,
+    /// A receipt that somebody holds.
+    pub receipt: Option<Receipt>,
+}
 
 /// What a check of a whole log found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifyReport {
-    /// The log file.
+    /// The log's directory.
     pub path: PathBuf,
     /// How many records hold, from the first on.
     pub records: u64,
     /// The last record that holds: compare it with a receipt that somebody kept.
     pub last: Option<Receipt>,
-    /// The record that the head file names.
-    pub head: u64,
+    /// The last record that a checkpoint vouches for, and when it was written; 0 for none.
+    pub anchored: (u64, Option<Timestamp>),
+    /// The key that checkpoints were checked with.
+    pub key: Option<VerifierKey>,
+    /// Whether the receipt that was asked for is in the log.
+    pub receipt: Option<bool>,
     /// Whether everything is in order.
     pub finding: Finding,
 }
@@ -32,14 +49,22 @@ pub struct VerifyReport {
 pub enum Finding {
     /// Everything is.
     Clean,
-    /// An interrupted write left bytes at the end that were never acknowledged. The host cuts them off when it starts.
+    /// Everything is, and the last records are not covered by a checkpoint: a host that was killed left them. The next
+    /// start takes them in.
+    Unanchored {
+        /// How many.
+        records: u64,
+    },
+    /// An interrupted write left bytes at the end that were never acknowledged. The host sets them aside when it starts.
     Torn {
         /// How many.
         bytes: u64,
     },
     /// Something was changed.
     Tampered {
-        /// Which line, from 1; 0 for the head file.
+        /// Which file of the directory.
+        file: String,
+        /// Which line of it, from 1; 0 for the file itself.
         line: u64,
         /// What is wrong.
         what: &'static str,
@@ -47,14 +72,20 @@ pub enum Finding {
 }
 
 impl VerifyReport {
-    /// 0 clean, 1 tampered, 2 torn.
+    /// 0 clean, 1 tampered or without the receipt, 2 torn, 3 unanchored.
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
-        match self.finding {
-            Finding::Clean => 0,
-            Finding::Tampered { .. } => 1,
-            Finding::Torn { .. } => 2,
+        match (&self.finding, self.receipt) {
+            (Finding::Tampered { .. }, _) | (_, Some(false)) => 1,
+            (Finding::Torn { .. }, _) => 2,
+            (Finding::Unanchored { .. }, _) => 3,
+            (Finding::Clean, _) => 0,
         }
+    }
+
+    fn tampered(path: &Path, key: Option<VerifierKey>, file: &str, what: &'static str) -> Self {
+        let finding = Finding::Tampered { file: file.to_owned(), line: 0, what };
+        Self { path: path.to_owned(), records: 0, last: None, anchored: (0, None), key, receipt: None, finding }
     }
 }
 
@@ -64,27 +95,54 @@ impl core::fmt::Display for VerifyReport {
         let records = counted(self.records, "record", "records");
         match &self.finding {
             Finding::Clean => write!(f, "`{path}`: {records}, all in order")?,
+            Finding::Unanchored { records: behind } => write!(
+                f,
+                "`{path}`: {records} in order, the last {behind} of them without a checkpoint\n\
+                 help: start the host; it takes them in and signs a checkpoint. Until then receipts alone tell whether \
+                 more are missing",
+            )?,
             Finding::Torn { bytes } => write!(
                 f,
                 "`{path}`: {records} in order, then {} of an interrupted write\n\
-                 help: start the host; it cuts them off and records that",
+                 help: start the host; it sets them aside and records that",
                 counted(*bytes, "byte", "bytes")
             )?,
-            Finding::Tampered { line, what } => write!(
-                f,
-                "`{path}` line {line}: {what}; in order before it: {records}\n\
-                 help: keep the whole directory as evidence and find out who wrote to it",
+            Finding::Tampered { file, line, what } => {
+                let line = if *line == 0 { String::new() } else { format!(" line {line}") };
+                write!(
+                    f,
+                    "`{path}/{file}`{line}: {what}; in order before it: {records}\n\
+                     help: keep the whole directory as evidence and find out who wrote to it",
+                )?;
+            }
+        }
+        let (anchored, at) = self.anchored;
+        write!(f, "\nanchored to record {anchored}")?;
+        if let Some(at) = at {
+            write!(f, " of {at}")?;
+        }
+        write!(f, ", {} unanchored", counted(self.records.saturating_sub(anchored), "record", "records"))?;
+        match self.receipt {
+            Some(true) => f.write_str("\nthe receipt is in the log")?,
+            Some(false) => f.write_str(
+                "\nthe receipt is not in the log\n\
+                 help: either it is another log's, or this one was rewritten: keep the whole directory as evidence",
             )?,
+            None => {}
         }
         if let Some(Receipt { seq, hash: Some(hash) }) = self.last {
             write!(f, "\nlast record in order: {seq} {hash}")?;
+        }
+        if let Some(key) = &self.key {
+            write!(f, "\nverifier key: {key}")?;
         }
         Ok(())
     }
 }
 
-/// How often a log that is being written is looked at again before its end is called torn.
-const LOOKS: u32 = 5;
+/// How long a host that writes is waited for until it has signed what was found. It signs every second; this is for
+/// machines that are busy.
+const PATIENCE: Duration = Duration::from_secs(15);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Checks the whole log in `dir`, reading it as a stream; a host may be writing to it meanwhile.
@@ -92,43 +150,90 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// # Errors
 /// [`AuditLogError`] when there is no log or it cannot be read. What is wrong *in* a log is a finding, not an error.
 pub fn verify(dir: &Path) -> Result<VerifyReport, AuditLogError> {
-    let mut report = look(dir)?;
-    for _ in 1..LOOKS {
-        if report.finding == Finding::Clean {
-            break;
-        }
-        // A write that is under way looks like a torn one: what stays the same is what counts.
-        std::thread::sleep(BETWEEN_LOOKS);
-        let again = look(dir)?;
-        if again == report {
-            break;
-        }
-        report = again;
-    }
-    Ok(report)
+    verify_against(dir, &Expected::default())
 }
 
-fn look(dir: &Path) -> Result<VerifyReport, AuditLogError> {
-    let path = log_path(dir);
-    // The head first and the length second: the log only grows, so it reaches at least as far as the head says.
-    let head = read_head(dir);
-    let file = File::open(&path).map_err(AuditLogError::io(&path))?;
-    let len = file.metadata().map_err(AuditLogError::io(&path))?.len();
-    let head = match head {
-        Ok(head) => head,
-        Err(AuditLogError::Head { .. }) => {
-            let what = if head_path(dir).exists() { "the head file is damaged" } else { "the head file is missing" };
-            let finding = Finding::Tampered { line: 0, what };
-            return Ok(VerifyReport { path, records: 0, last: None, head: 0, finding });
-        }
-        Err(other) => return Err(other),
+/// Checks the whole log in `dir` against what somebody kept elsewhere.
+///
+/// # Errors
+/// [`AuditLogError`], as [`verify`].
+pub fn verify_against(dir: &Path, expected: &Expected) -> Result<VerifyReport, AuditLogError> {
+    let (disk, io) = (Directory::new(dir), || AuditLogError::io(dir));
+    std::fs::read_dir(dir).map_err(io())?;
+    let path = key_path(dir);
+    let without_key = |what| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Ok(VerifyReport::tampered(path.parent().unwrap_or(dir), None, &name, what))
     };
-    let found = scan(BufReader::with_capacity(1 << 16, file.take(len)), head).map_err(AuditLogError::io(&path))?;
-    let last = (found.records > 0).then_some(Receipt { seq: found.records, hash: Some(found.last) });
-    let finding = match found.end {
+    let key = match (&expected.key, read_private(&path).map_err(AuditLogError::File)?) {
+        (Some(key), _) => key.clone(),
+        (None, Some(bytes)) => match LogKey::parse(&bytes) {
+            Some(key) => key.verifier().clone(),
+            None => return without_key("the key file is damaged"),
+        },
+        (None, None) => return without_key("the key file is missing"),
+    };
+    let checkpoint = || read_checkpoint(&disk, &key).map_err(io());
+    // The checkpoint first and the lengths second: the log only grows, so it reaches at least as far as its checkpoint.
+    let first = match checkpoint()? {
+        Ok(checkpoint) => checkpoint,
+        Err(what) => return Ok(VerifyReport::tampered(dir, Some(key), CHECKPOINT, what)),
+    };
+    let mut scanner = Scanner::new(first);
+    scanner.watched = expected.receipt.map(|receipt| (receipt, false));
+    scanner.advance(&disk, &segment::list(&disk).map_err(io())?, None).map_err(io())?;
+    // What a host is still writing is neither torn nor unanchored: what was seen is looked at again under the checkpoint
+    // that covers it.
+    let seen = scanner.records();
+    let patience = Instant::now() + PATIENCE;
+    while is_open(&scanner) && Instant::now() < patience && is_written(dir) {
+        std::thread::sleep(BETWEEN_LOOKS);
+        match checkpoint()? {
+            Ok(later) if later.size > first.size && later.size >= seen => {
+                scanner.end = End::Clean;
+                scanner.anchor(later);
+                let listed = segment::list(&disk).map_err(io())?;
+                scanner.advance(&disk, &listed, Some(later.size)).map_err(io())?;
+            }
+            Ok(_) => {}
+            Err(what) => return Ok(VerifyReport::tampered(dir, Some(key), CHECKPOINT, what)),
+        }
+    }
+    // Nobody writes any more: what there is now is all there is.
+    if is_open(&scanner) && scanner.records() == seen {
+        scanner.end = End::Clean;
+        if let Ok(last) = checkpoint()? {
+            scanner.anchor(last);
+        }
+        scanner.advance(&disk, &segment::list(&disk).map_err(io())?, None).map_err(io())?;
+    }
+    Ok(report(dir, key, &scanner))
+}
+
+/// Whether there is something that a host which is writing explains.
+fn is_open(scanner: &Scanner) -> bool {
+    match scanner.end {
+        End::Torn { .. } => true,
+        End::Clean => scanner.records() > scanner.proved.0,
+        End::Tampered { .. } => false,
+    }
+}
+
+fn report(dir: &Path, key: VerifierKey, scanner: &Scanner) -> VerifyReport {
+    let records = scanner.records();
+    let finding = match scanner.end {
+        End::Clean if records > scanner.proved.0 => Finding::Unanchored { records: records - scanner.proved.0 },
         End::Clean => Finding::Clean,
         End::Torn { bytes } => Finding::Torn { bytes },
-        End::Tampered { line, what } => Finding::Tampered { line, what },
+        End::Tampered { line, what } => Finding::Tampered { file: scanner.segment.name(), line, what },
     };
-    Ok(VerifyReport { path, records: found.records, last, head: head.seq, finding })
+    VerifyReport {
+        path: dir.to_owned(),
+        records,
+        last: (records > 0).then_some(Receipt { seq: records, hash: Some(scanner.last) }),
+        anchored: scanner.proved,
+        key: Some(key),
+        receipt: scanner.watched.map(|(_, seen)| seen),
+        finding,
+    }
 }

@@ -4,9 +4,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use capability_core::approval::ApprovalId;
+use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::audit_log::VerifierKey;
 use crate::service::MOST_ENTRIES;
 
 /// Capabilities: what a machine may ask for, and the one executor that every request passes.
@@ -23,10 +25,10 @@ pub struct CommandLine {
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 2 usage, 3 pending a person's answer, 4 refused (rejected, denied, expired, \
 cancelled), 5 the call started and ended otherwise, 6 the host or its audit log cannot do its work, 130 interrupted.\n\
-`audit verify` has codes of its own: 0 clean, 1 tampered, 2 torn, 6 the log cannot be read.";
+`audit verify` has codes of its own: 0 clean, 1 tampered, 2 torn, 3 unanchored, 6 the log cannot be read.";
 
-const VERIFY_CODES: &str = "Exit codes: 0 clean, 1 tampered, 2 torn (the next start of the host cuts the end off), 6 the log \
-cannot be read.";
+const VERIFY_CODES: &str = "Exit codes: 0 clean, 1 tampered, 2 torn, 3 unanchored, 6 the log cannot be read. The next start of \
+the host sets a torn end aside, and signs what is unanchored. Also 1 when the receipt is not in the log.";
 
 /// What applies to every command.
 #[derive(Debug, Args)]
@@ -285,12 +287,30 @@ pub enum Audit {
         /// How many, at most 10000
         #[arg(short = 'n', long = "lines", default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
         count: u32,
+        /// Go on with what is recorded from now on, until interrupted; with `--json` one document a line
+        #[arg(short, long)]
+        follow: bool,
     },
-    /// Verify every line of the chain
+    /// Verify every line of the chain, and the checkpoint over it
     #[command(after_help = VERIFY_CODES)]
-    Verify,
+    Verify {
+        /// Also tell whether this receipt is in the log
+        #[arg(long, value_name = "SEQ:HASH", value_parser = receipt)]
+        receipt: Option<Receipt>,
+        /// Check with this verifier key, kept elsewhere, instead of the one beside the log
+        #[arg(long, value_name = "KEY")]
+        key: Option<VerifierKey>,
+    },
     /// How often what was asked for, and where it was refused
     Stats,
+}
+
+/// A receipt as `SEQ:HASH`.
+fn receipt(text: &str) -> Result<Receipt, &'static str> {
+    let parsed = text
+        .split_once(':')
+        .and_then(|(seq, hash)| Some(Receipt { seq: seq.parse().ok()?, hash: Some(hash.parse().ok()?) }));
+    parsed.ok_or("a receipt is a number and 64 hexadecimal digits, as in `7:0a1b..`")
 }
 
 /// `contract`.

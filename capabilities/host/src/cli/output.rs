@@ -43,6 +43,20 @@ impl Output {
         };
     }
 
+    /// Prints each document as JSON on a line of its own, or what `human` makes of all, and says whether anybody reads it.
+    pub fn lines<T: Serialize>(self, documents: &[T], human: impl FnOnce(&[T]) -> String) -> bool {
+        let written = if self.json {
+            let lines: String =
+                documents.iter().filter_map(|one| serde_json::to_string(one).ok()).map(|line| line + "\n").collect();
+            let mut out = std::io::stdout().lock();
+            out.write_all(lines.as_bytes()).and_then(|()| out.flush())
+        } else {
+            let mut out = anstream::stdout().lock();
+            out.write_all(human(documents).as_bytes()).and_then(|()| out.flush())
+        };
+        written.is_ok()
+    }
+
     /// Prints a fault: on standard error for people, as the one document otherwise.
     pub fn fault(self, fault: &Fault) -> u8 {
         let help = fault.help.as_deref().map(own);

@@ -154,9 +154,22 @@ pub fn switches(switches: &[Switch]) -> String {
     layout(["FAMILY", "STATE", "CAPABILITIES"], &cells)
 }
 
+const RECORD: [&str; 6] = ["SEQ", "AT", "EVENT", "CAPABILITY", "WHAT", "DETAIL"];
+
 /// `audit tail`: time, event, and what it was about.
 pub fn records(records: &[Value]) -> String {
-    let cells: Vec<_> = records
+    layout(RECORD, &cells(records))
+}
+
+/// `audit tail --follow`: what comes later, without the heading.
+pub fn more(records: &[Value]) -> String {
+    // As wide as most records are, since what is to come is not known.
+    let columns = ["000000", "0000-00-00T00:00:00.000000Z", "policy_decision", "capability.name@1", "executed", ""];
+    layout(columns, &cells(records)).split_once('\n').map_or_else(String::new, |(_, rows)| rows.to_owned())
+}
+
+fn cells(records: &[Value]) -> Vec<[String; 6]> {
+    records
         .iter()
         .map(|record| {
             let word = |key: &str| match record.get(key) {
@@ -175,12 +188,11 @@ pub fn records(records: &[Value]) -> String {
                 _ => word("on"),
             };
             let of = if word("event") == "configuration" { word("subject") } else { String::new() };
-            let detail = ["family", "stage", "code", "effect", "approval", "count"].map(word);
+            let detail = ["family", "stage", "code", "effect", "approval", "count", "bytes"].map(word);
             let detail = detail.into_iter().chain([on, of]).filter(|part| !part.is_empty());
             [word("seq"), word("at"), word("event"), capability, what, detail.collect::<Vec<_>>().join(" ")]
         })
-        .collect();
-    layout(["SEQ", "AT", "EVENT", "CAPABILITY", "WHAT", "DETAIL"], &cells)
+        .collect()
 }
 
 /// `audit stats`: one line a count.
@@ -190,11 +202,16 @@ pub fn stats(stats: &Value) -> String {
             return String::new();
         };
         counts.iter().fold(String::new(), |text, (of, count)| {
-            let count = match count.get("outcomes") {
-                Some(Value::Object(outcomes)) => {
-                    outcomes.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>().join(", ")
+            let words = |key: &str| match count.get(key) {
+                Some(Value::Object(counts)) => {
+                    counts.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>().join(", ")
                 }
-                _ => count.to_string(),
+                _ => String::new(),
+            };
+            let count = match (count.get("asked"), words("rejected")) {
+                (None, _) => count.to_string(),
+                (Some(asked), stages) if stages.is_empty() => format!("{asked}: {}", words("outcomes")),
+                (Some(asked), stages) => format!("{asked}: {} (rejected at {stages})", words("outcomes")),
             };
             text + &format!("  {of:<24} {count}\n")
         })

@@ -6,7 +6,7 @@ mod private_file;
 
 pub use error::DataDirError;
 pub use lock::OwnerLock;
-pub(crate) use private_file::{create_dir, open_append, read_private, sync_dir, write_private};
+pub(crate) use private_file::{check_file, create_dir, open_append, read_private, sync_dir, write_private};
 
 use std::fs;
 use std::io;

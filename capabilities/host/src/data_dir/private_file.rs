@@ -68,6 +68,11 @@ pub(crate) fn open_append(path: &Path) -> Result<File, DataDirError> {
     made(OpenOptions::new().read(true).append(true), path)
 }
 
+/// Holds a file to the rule: ours, regular, no link, closed to everybody else. One that is not there breaks no rule.
+pub(crate) fn check_file(path: &Path) -> Result<(), DataDirError> {
+    opened(OpenOptions::new().read(true), path).map(drop)
+}
+
 /// What a private file holds, whole; `None` when there is none.
 pub(crate) fn read_private(path: &Path) -> Result<Option<Vec<u8>>, DataDirError> {
     let Some(file) = opened(OpenOptions::new().read(true), path)? else {

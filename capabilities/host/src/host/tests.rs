@@ -119,7 +119,7 @@ async fn an_approval_outlives_the_host() {
     let stats = crate::audit_log::stats(&audit).unwrap();
     assert_eq!((stats.events["intent"], stats.events["approval"]), (1, 1));
     assert_eq!((stats.outcomes["pending"], stats.outcomes["executed"], stats.outcomes["rejected"]), (1, 1, 1));
-    for path in [audit.join("audit.jsonl"), data.join("state.db"), data.join("state.db-wal")] {
+    for path in [audit.join("seg-00000000000000000001.jsonl"), data.join("state.db"), data.join("state.db-wal")] {
         let bytes = std::fs::read(&path).unwrap_or_default();
         assert!(!bytes.windows(9).any(|window| window == b"tangerine"), "{}", path.display());
     }
@@ -136,8 +136,9 @@ async fn damaged_state_is_refused() {
         ("state.db", "x".repeat(9000)),
         ("digest.key", "short".to_owned()),
         ("config.toml", "colour = 1\n".to_owned()),
-        ("audit/audit.jsonl", "{}\n".to_owned()),
-        ("audit/head", "x".to_owned()),
+        ("audit/seg-00000000000000000001.jsonl", "{}\n".to_owned()),
+        ("audit/checkpoint", "x".to_owned()),
+        ("audit.key", "x".to_owned()),
     ] {
         let path = data.join(file);
         let before = std::fs::read(&path).ok();

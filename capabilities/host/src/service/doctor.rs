@@ -9,6 +9,7 @@ mod bound;
 
 use super::Service;
 use crate::audit_log;
+use crate::blocking::blocking;
 use crate::protocol::{Fault, Probe, ProbeState};
 use crate::words::counted;
 
@@ -95,12 +96,20 @@ impl Service {
                 "free some disk space and start the host again",
             );
         }
-        match audit_log::verify(&self.host.audit_dir()) {
+        if self.host.is_log_short() {
+            return failed(
+                "audit log",
+                "there is no room for more; no call begins until there is",
+                "free some disk space; the host goes on by itself then",
+            );
+        }
+        // This waits until the last second's records are signed.
+        match blocking(|| audit_log::verify(&self.host.audit_dir())) {
             Ok(report) => {
                 // What follows the first line is for `audit verify`.
                 let found = report.to_string().lines().next().unwrap_or_default().to_owned();
                 match report.exit_code() {
-                    0 => ok("audit log", found),
+                    0 => ok("audit log", format!("{found}; signed with {}", self.host.verifier_key())),
                     _ => failed("audit log", found, "see what to do with `capability audit verify`"),
                 }
             }

@@ -1,12 +1,15 @@
+mod crash;
 mod faults;
 mod killed;
 mod recovery;
 mod report;
+mod rotation;
+mod sim;
 mod tamper;
 
-use std::io;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use capability_core::Timestamp;
 use capability_core::approval::ApprovalId;
@@ -15,12 +18,29 @@ use capability_core::executor::{Effect, Guarantees};
 use capability_core::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use capability_core::{Code, Stage};
 
-use super::head::Head;
-use super::medium::Medium;
-use super::{AuditLog, head_path, log_path};
+use super::anchor::Anchorer;
+use super::checkpoint::Checkpoint;
+use super::committer::{Committer, Options};
+use super::key::LogKey;
+use super::line;
+use super::recovery::{Refused, begin, open, read_checkpoint};
+use super::scan::Scanner;
+use super::state::State;
+use super::{AuditLog, Opened, segment};
+use sim::{Image, Sim};
+
+/// Tomorrow, so that no real clock makes a log with these records begin a new segment.
+fn at() -> Timestamp {
+    static AT: OnceLock<Timestamp> = OnceLock::new();
+    *AT.get_or_init(|| crate::environment::now().after(Duration::from_secs(86_400)))
+}
+
+/// Segments of a few records.
+const SMALL: Options =
+    Options { segment_bytes: 2048, ahead: 8192, low: 1024, checkpoint_every: Duration::from_millis(20) };
 
 fn record(event: Event) -> Record {
-    Record { at: Timestamp::from_micros(1_786_276_800_250_000), event }
+    Record { at: at(), event }
 }
 
 fn expiry(number: u8) -> Record {
@@ -60,6 +80,15 @@ fn outcome(number: u8, outcome: OutcomeKind, code: Option<Code>, duration_us: u6
     })
 }
 
+/// An outcome of what ran.
+fn ended(number: u8) -> Record {
+    let mut record = outcome(number, OutcomeKind::Executed, None, 7);
+    if let Event::Outcome { guarantees, .. } = &mut record.event {
+        *guarantees = Some(Guarantees::NONE);
+    }
+    record
+}
+
 /// Waits for receipts outside any runtime.
 fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
@@ -71,102 +100,77 @@ fn submit(log: &AuditLog, record: Record) -> Result<Receipt, SinkFault> {
 
 /// A log on disk with these records, closed.
 fn written(dir: &Path, records: impl IntoIterator<Item = Record>) -> Vec<Receipt> {
-    let (log, _) = AuditLog::open(dir).unwrap();
+    written_with(dir, Options::default(), records)
+}
+
+fn written_with(dir: &Path, options: Options, records: impl IntoIterator<Item = Record>) -> Vec<Receipt> {
+    let (log, _) = AuditLog::open_with(dir, options).unwrap();
     let waiting: Vec<_> = records.into_iter().map(|record| log.submit(record)).collect();
     waiting.into_iter().map(|waiting| wait(waiting.durable()).unwrap()).collect()
 }
 
-fn put(dir: &Path, log: &[u8], head: Head) {
-    std::fs::write(log_path(dir), log).unwrap();
-    std::fs::write(head_path(dir), head.to_text()).unwrap();
+/// The file of a log that has one segment.
+fn log_path(dir: &Path) -> PathBuf {
+    dir.join(segment::name(1))
 }
 
-/// A medium in memory that remembers every operation and fails at one of them.
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Disk>>);
-
-#[derive(Default)]
-struct Disk {
-    bytes: Vec<u8>,
-    /// The length that was made durable last.
-    synced: usize,
-    /// Lengths at which a batch began.
-    batches: Vec<usize>,
-    heads: Vec<Head>,
-    operations: usize,
-    fails: Option<Fails>,
+fn checkpoint_path(dir: &Path) -> PathBuf {
+    dir.join(segment::CHECKPOINT)
 }
 
-#[derive(Clone, Copy)]
-struct Fails {
-    /// Which operation, counted from 0.
-    at: usize,
-    kind: io::ErrorKind,
-    /// How much of an append is written all the same.
-    part: usize,
-    /// Whether everything after it fails too.
-    stays: bool,
+/// The segments of a log, oldest first.
+fn segments(dir: &Path) -> Vec<PathBuf> {
+    let listed = segment::list(&super::Directory::new(dir)).unwrap();
+    listed.iter().map(|segment| dir.join(segment.name())).collect()
 }
 
-impl Disk {
-    fn step(&mut self) -> Option<Fails> {
-        let now = self.operations;
-        self.operations += 1;
-        self.fails.filter(|fails| now == fails.at || (fails.stays && now > fails.at))
-    }
+/// One key for all logs in memory.
+fn key() -> &'static Arc<LogKey> {
+    static KEY: OnceLock<Arc<LogKey>> = OnceLock::new();
+    KEY.get_or_init(|| Arc::new(LogKey::generate().unwrap()))
 }
 
-impl Medium for Memory {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut disk = self.0.lock().unwrap();
-        let begin = disk.bytes.len();
-        if let Some(fails) = disk.step() {
-            disk.bytes.extend_from_slice(&bytes[..fails.part.min(bytes.len())]);
-            return Err(fails.kind.into());
-        }
-        disk.batches.push(begin);
-        disk.bytes.extend_from_slice(bytes);
-        Ok(())
-    }
+/// A log without records, in memory.
+fn fresh() -> Sim {
+    let sim = Sim::default();
+    begin(&Arc::new(sim.clone()), Arc::clone(key())).unwrap();
+    sim
+}
 
-    fn sync(&mut self) -> io::Result<()> {
-        let mut disk = self.0.lock().unwrap();
-        match disk.step() {
-            Some(fails) => Err(fails.kind.into()),
-            None => {
-                disk.synced = disk.bytes.len();
-                Ok(())
-            }
-        }
-    }
+fn opened(sim: &Sim, options: Options) -> Result<(Committer<Sim>, Opened), Refused> {
+    open(&Arc::new(sim.clone()), key(), options, &Arc::new(State::default()), at())
+}
 
-    fn cut(&mut self, len: u64) -> io::Result<()> {
-        let mut disk = self.0.lock().unwrap();
-        match disk.step() {
-            Some(fails) => Err(fails.kind.into()),
-            None => {
-                disk.bytes.truncate(usize::try_from(len).unwrap());
-                Ok(())
-            }
-        }
-    }
+/// A log in memory with its threads.
+fn started(sim: &Sim, options: Options) -> Result<AuditLog, Refused> {
+    let state = Arc::new(State::default());
+    let disk = Arc::new(sim.clone());
+    let (committer, _) = open(&disk, key(), options, &state, at())?;
+    Ok(AuditLog::start(committer, disk, Arc::clone(key()), state)?)
+}
 
-    fn point(&mut self, head: Head) -> io::Result<()> {
-        let mut disk = self.0.lock().unwrap();
-        match disk.step() {
-            Some(fails) => Err(fails.kind.into()),
-            None => {
-                assert_eq!(disk.synced, disk.bytes.len(), "the head is never ahead of the log");
-                disk.heads.push(head);
-                Ok(())
-            }
-        }
-    }
+fn fields(records: &[Record]) -> Vec<Vec<u8>> {
+    records.iter().map(|record| line::fields(record).unwrap()).collect()
+}
 
-    fn sync_head(&mut self) -> io::Result<()> {
-        match self.0.lock().unwrap().step() {
-            Some(fails) => Err(fails.kind.into()),
-            None => Ok(()),
-        }
-    }
+fn commit(committer: &mut Committer<Sim>, records: &[Record]) -> std::io::Result<Vec<Receipt>> {
+    committer.commit(fields(records).iter().map(Vec::as_slice), at())
+}
+
+/// Reads a log in memory under its checkpoint.
+fn scanned(sim: &Sim) -> Scanner {
+    let mut scanner = Scanner::new(checkpoint(sim));
+    scanner.advance(sim, &segment::list(sim).unwrap(), None).unwrap();
+    scanner
+}
+
+fn checkpoint(sim: &Sim) -> Checkpoint {
+    read_checkpoint(sim, key().verifier()).unwrap().unwrap()
+}
+
+/// Every line of all segments.
+fn lines(image: &Image) -> Vec<String> {
+    let segments = image.iter().filter(|(name, _)| name.starts_with("seg-"));
+    let text: String = segments.map(|(_, bytes)| String::from_utf8(bytes.clone()).unwrap()).collect();
+    text.lines().map(str::to_owned).collect()
 }

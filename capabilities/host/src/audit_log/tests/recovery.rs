@@ -5,100 +5,55 @@ use std::os::unix::fs::PermissionsExt;
 
 use capability_core::audit::OutcomeKind;
 
-use super::super::committer::Committer;
-use super::super::head::Head;
-use super::super::scan::{End, Scan, scan};
-use super::super::{AuditLog, Finding, Opened, head_path, log_path, tail, verify};
-use super::{Memory, expiry, intent, outcome, put, submit, wait, written};
+use super::super::scan::End;
+use super::super::segment::{self, CHECKPOINT};
+use super::super::{AuditLog, AuditLogError, Finding, Opened, key_path, tail, verify};
+use super::sim::Sim;
+use super::{
+    SMALL, checkpoint_path, commit, expiry, fresh, intent, log_path, opened, outcome, scanned, submit, wait, written,
+};
 
-/// A log in memory that was written in batches of several sizes: its bytes, and the length and head after each batch.
-fn batches() -> (Vec<u8>, Vec<(usize, Head)>) {
-    let memory = Memory::default();
-    let mut committer = Committer::new(memory.clone(), Head::EMPTY, 0);
-    let mut ends = vec![(0, Head::EMPTY)];
-    for size in [1, 3, 1, 7, 2, 12] {
-        let fields: Vec<_> = (0..size).map(|number| super::super::line::fields(&intent(number)).unwrap()).collect();
-        use super::super::medium::Medium;
-        committer.commit(fields.iter().map(Vec::as_slice)).unwrap();
-        committer.point().unwrap();
-        let disk = memory.0.lock().unwrap();
-        ends.push((disk.bytes.len(), *disk.heads.last().unwrap()));
-        drop(disk);
-        let _ = memory.clone().sync_head();
-    }
-    let bytes = memory.0.lock().unwrap().bytes.clone();
-    (bytes, ends)
-}
-
-fn holds(bytes: &[u8], head: Head, acked: u64, told: &str) -> Scan {
-    let found = scan(bytes, head).unwrap();
-    assert!(!matches!(found.end, End::Tampered { .. }), "{told}: {:?}", found.end);
-    assert!(found.records >= acked, "{told}: {} of {acked}", found.records);
-    found
-}
-
-/// Every prefix of what was ever written, with every head that can stand beside it: nothing acknowledged is lost, and
+/// Every prefix of what was ever written, with every checkpoint that can stand beside it: nothing acknowledged is lost, and
 /// nothing is refused.
 #[test]
 fn every_prefix_opens() {
-    let (bytes, ends) = batches();
-    let dir = tempfile::tempdir().unwrap();
-    let audit = dir.path().join("audit");
-    drop(AuditLog::open(&audit).unwrap());
-    for cut in 0..=bytes.len() {
-        let whole: Vec<_> = ends.iter().filter(|(end, _)| *end <= cut).collect();
-        let acked = whole.last().unwrap().1;
-        // The head is behind by as much as was not yet written back.
-        for (_, head) in whole.iter().rev().take(2).chain(whole.first()) {
-            holds(&bytes[..cut], *head, acked.seq, &format!("cut at {cut}"));
-        }
-        if cut % 97 == 0 {
-            put(&audit, &bytes[..cut], acked);
-            let (log, opened) = AuditLog::open(&audit).unwrap();
-            assert!(opened.records >= acked.seq);
-            let receipt = submit(&log, expiry(1)).unwrap();
-            drop(log);
-            let report = verify(&audit).unwrap();
-            assert_eq!(
-                (report.finding.clone(), report.last),
-                (Finding::Clean, Some(receipt)),
-                "cut at {cut}: {report}"
-            );
-        }
+    let sim = fresh();
+    let options = super::super::Options { segment_bytes: 1 << 20, ..SMALL };
+    let (mut log, _) = opened(&sim, options).unwrap();
+    let mut ends = vec![(0, 0, sim.image()[CHECKPOINT].clone())];
+    for size in [1, 3, 1, 7, 2] {
+        let records: Vec<_> = (0..size).map(|number| outcome(number, OutcomeKind::Pending, None, 1)).collect();
+        let last = commit(&mut log, &records).unwrap().pop().unwrap();
+        let checkpoint = log.unanchored().unwrap();
+        super::Anchorer::new(std::sync::Arc::new(sim.clone()), std::sync::Arc::clone(super::key()))
+            .write(checkpoint)
+            .unwrap();
+        log.anchored(checkpoint);
+        let image = sim.image();
+        ends.push((image[&segment::name(1)].len(), last.seq, image[CHECKPOINT].clone()));
     }
-}
-
-/// Sectors of the last batch that were never written, in any combination, with any length of the file.
-#[test]
-fn lost_sectors_open() {
-    let (bytes, ends) = batches();
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        usize::try_from(random >> 8).unwrap_or(0)
-    };
-    let mut torn = 0;
-    for run in 0..5000 {
-        let last = 1 + next() % (ends.len() - 1);
-        let ((begin, head), (end, _)) = (ends[last - 1], ends[last]);
-        let mut image = bytes[..end].to_vec();
-        let lost = next();
-        for (at, sector) in (begin / 512..=end / 512).enumerate() {
-            if lost >> (at % 48) & 1 == 1 {
-                let from = (sector * 512).max(begin);
-                let to = ((sector + 1) * 512).min(end);
-                image[from..to].fill(0);
+    let image = sim.image();
+    let bytes = &image[&segment::name(1)];
+    for cut in 0..=bytes.len() {
+        let whole: Vec<_> = ends.iter().filter(|(end, ..)| *end <= cut).collect();
+        let acked = whole.last().unwrap().1;
+        // The checkpoint is behind by as much as was not yet signed.
+        for (_, _, note) in whole.iter().rev().take(2).chain(whole.first()) {
+            let mut image = image.clone();
+            image.insert(segment::name(1), bytes[..cut].to_vec());
+            image.insert(CHECKPOINT.to_owned(), note.clone());
+            let sim = Sim::of(&image);
+            let found = scanned(&sim);
+            assert!(!matches!(found.end, End::Tampered { .. }), "cut at {cut}: {:?}", found.end);
+            assert!(found.records() >= acked, "cut at {cut}: {} of {acked}", found.records());
+            if cut % 31 == 0 {
+                let (mut log, opened) = opened(&sim, options).unwrap();
+                assert!(opened.records >= acked);
+                let receipt = commit(&mut log, &[expiry(1)]).unwrap()[0];
+                assert_eq!((scanned(&sim).end, scanned(&sim).records()), (End::Clean, receipt.seq), "cut at {cut}");
             }
         }
-        // The length is what was reached, at a sector's end or at the batch's.
-        let len = (begin / 512 + 1 + next() % (end / 512 - begin / 512 + 1)) * 512;
-        image.truncate(len.clamp(begin, end));
-        let found = holds(&image, head, head.seq, &format!("run {run}, batch {last}"));
-        torn += u32::from(found.end != End::Clean);
     }
-    assert!(torn > 1000, "{torn}");
 }
 
 #[test]
@@ -116,12 +71,17 @@ fn a_torn_tail_is_cut_off_and_recorded() {
     drop(log);
     let lines = tail(&audit, 9).unwrap();
     assert_eq!(lines.len(), 3);
-    assert!(lines[2].contains(r#""event":"recovery","kind":"torn_tail","count":1"#), "{}", lines[2]);
+    assert!(lines[2].contains(r#""event":"recovery","kind":"torn_tail","count":16"#), "{}", lines[2]);
+    // What was cut off lies beside it, for whoever wants to look.
+    let aside = audit.join("torn-00000000000000000003.1");
+    assert_eq!(fs::read(&aside).unwrap(), br#"{"seq":3,"prev":"#);
+    assert_eq!(fs::metadata(&aside).unwrap().permissions().mode() & 0o7777, 0o600);
     assert_eq!(verify(&audit).unwrap().exit_code(), 0);
     // Once it is put right there is nothing to report.
     assert_eq!(AuditLog::open(&audit).unwrap().1, Opened { records: 3, torn_bytes: 0, unfinished_intents: 0 });
 }
 
+/// A call that a killed host left open has an outcome from the next start on, and one only.
 #[test]
 fn intents_without_an_outcome_are_reported_once() {
     let dir = tempfile::tempdir().unwrap();
@@ -132,10 +92,108 @@ fn intents_without_an_outcome_are_reported_once() {
     assert_eq!(opened.unfinished_intents, 2);
     submit(&log, intent(5)).unwrap();
     drop(log);
-    assert!(tail(&audit, 2).unwrap()[0].contains(r#""kind":"unfinished_intents","count":2"#));
+    let lines = tail(&audit, 4).unwrap();
+    assert!(lines[0].contains(r#""kind":"unfinished_intents","count":2"#), "{}", lines[0]);
+    for (line, number) in lines[1..3].iter().zip([2, 3]) {
+        let asked = format!(
+            r#""event":"outcome","invocation":"{number:032x}","session":"{}","subject":"local","mode":"live","origin":"model","turn":1"#,
+            "03".repeat(16)
+        );
+        let ended = r#","outcome":"interrupted","stage":"execute","effect":"unknown","isolation":"none","deadline":"cooperative"}"#;
+        assert!(line.ends_with(&(asked + ended)), "{line}");
+    }
     assert_eq!(AuditLog::open(&audit).unwrap().1.unfinished_intents, 1);
     assert_eq!(AuditLog::open(&audit).unwrap().1.unfinished_intents, 0);
     assert_eq!(verify(&audit).unwrap().exit_code(), 0);
+}
+
+/// Without an intent no body that could leave anything behind had begun.
+#[test]
+fn a_call_that_was_only_judged_did_not_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit");
+    let (log, _) = AuditLog::open(&audit).unwrap();
+    let text = super::line::fields(&intent(9)).unwrap();
+    drop(log);
+    // The event of a decision cannot be made outside the core; its line can.
+    let text = String::from_utf8(text).unwrap().replace("\"intent\"", "\"policy_decision\"");
+    let mut line = Vec::new();
+    super::line::compose(&mut line, 1, super::line::GENESIS, text.as_bytes());
+    line.push(b'\n');
+    fs::write(log_path(&audit), line).unwrap();
+    assert_eq!(verify(&audit).unwrap().finding, Finding::Unanchored { records: 1 });
+    let (_, opened) = AuditLog::open(&audit).unwrap();
+    assert_eq!((opened.records, opened.unfinished_intents), (1, 0));
+    let last = tail(&audit, 1).unwrap().pop().unwrap();
+    assert!(last.contains(r#""outcome":"interrupted","stage":"policy","effect":"not_started""#), "{last}");
+}
+
+#[test]
+fn a_log_has_one_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit");
+    let (log, _) = AuditLog::open(&audit).unwrap();
+    let text = AuditLog::open(&audit).unwrap_err().to_string();
+    assert!(text.contains("one writer") && text.contains("help: "), "{text}");
+    drop(log);
+    AuditLog::open(&audit).unwrap();
+}
+
+/// What the key lies beside must be there, and the other way round; only a log that never had a record is begun anew.
+#[test]
+fn a_log_a_checkpoint_and_a_key_belong_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit");
+    // The first start was interrupted before the key was there.
+    drop(AuditLog::open(&audit).unwrap());
+    fs::remove_file(key_path(&audit)).unwrap();
+    let first = AuditLog::open(&audit).unwrap().0.verifier_key().clone();
+    written(&audit, [expiry(1)]);
+    assert_eq!(AuditLog::open(&audit).unwrap().0.verifier_key(), &first);
+    let refused = |file: &str| {
+        let report = verify(&audit).unwrap();
+        assert!(report.exit_code() == 1 && report.to_string().contains(file), "{report}");
+        let error = AuditLog::open(&audit).unwrap_err();
+        assert!(matches!(error, AuditLogError::Tampered { .. }) && error.to_string().contains(file), "{error}");
+    };
+    let aside = dir.path().join("aside");
+    for path in [key_path(&audit), checkpoint_path(&audit)] {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        fs::rename(&path, &aside).unwrap();
+        refused(&name);
+        let good = fs::read(&aside).unwrap();
+        crate::data_dir::write_private(&path, &good[..good.len() / 2]).unwrap();
+        refused(&name);
+        fs::rename(&aside, &path).unwrap();
+        assert_eq!(verify(&audit).unwrap().exit_code(), 0);
+    }
+    // Without its segments a log is not an empty one.
+    fs::rename(log_path(&audit), &aside).unwrap();
+    refused("seg-");
+    fs::rename(key_path(&audit), dir.path().join("key")).unwrap();
+    refused("audit.key");
+    // Nor is one that was taken away as a whole, as long as its key is there.
+    fs::rename(dir.path().join("key"), key_path(&audit)).unwrap();
+    fs::rename(&audit, dir.path().join("gone")).unwrap();
+    assert!(AuditLog::open(&audit).unwrap_err().to_string().contains("checkpoint"));
+    // Moved away together they make room for another one, under another key.
+    fs::rename(key_path(&audit), dir.path().join("key")).unwrap();
+    assert_ne!(AuditLog::open(&audit).unwrap().0.verifier_key(), &first);
+}
+
+/// Records of a clock that goes backwards are as good as any.
+#[test]
+fn times_may_go_backwards() {
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit");
+    let (log, _) = AuditLog::open(&audit).unwrap();
+    for second in [1_000_000, 5, 900, -77, 0] {
+        let mut late = expiry(1);
+        late.at = capability_core::Timestamp::from_micros(second * 1_000_000);
+        submit(&log, late).unwrap();
+    }
+    drop(log);
+    assert_eq!((verify(&audit).unwrap().exit_code(), AuditLog::open(&audit).unwrap().1.records), (0, 5));
 }
 
 #[test]
@@ -144,7 +202,10 @@ fn everything_is_private() {
     let audit = dir.path().join("audit");
     written(&audit, [expiry(1)]);
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
-    assert_eq!((mode(&audit), mode(&log_path(&audit)), mode(&head_path(&audit))), (0o700, 0o600, 0o600));
+    assert_eq!(
+        (mode(&audit), mode(&log_path(&audit)), mode(&checkpoint_path(&audit)), mode(&key_path(&audit))),
+        (0o700, 0o600, 0o600, 0o600)
+    );
     fs::set_permissions(&audit, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(AuditLog::open(&audit).unwrap_err().to_string().contains("chmod 0700"));
 }

@@ -1,8 +1,8 @@
 use capability_core::Code;
 use capability_core::audit::OutcomeKind;
 
-use super::super::{AuditLog, Durations, log_path, stats, tail, verify};
-use super::{expiry, intent, outcome, submit, written};
+use super::super::{AuditLog, Durations, Expected, Finding, stats, tail, verify, verify_against};
+use super::{SMALL, at, expiry, intent, log_path, outcome, segments, submit, written};
 
 #[test]
 fn tail_gives_whole_lines() {
@@ -44,24 +44,70 @@ fn stats_count_what_happened() {
     assert_eq!((stats.codes["unknown_capability"], stats.codes["mode_refused"]), (1, 1));
     assert_eq!(stats.durations, Durations { p50_us: Some(51), p95_us: Some(97) });
     assert_eq!(stats.capabilities["unknown"].outcomes["rejected"], 1);
+    assert_eq!((stats.capabilities["unknown"].asked, stats.capabilities["unknown"].rejected["resolve"]), (1, 1));
     assert_eq!(stats.capabilities["not resolved"].outcomes["rejected"], 1);
 }
 
-/// A log that is being written is never called torn or tampered.
+/// A log that is being written, through rotations, is never called torn, tampered or unanchored.
 #[test]
 fn verifying_while_writing_raises_no_alarm() {
     let dir = tempfile::tempdir().unwrap();
     let audit = dir.path().join("audit");
-    let (log, _) = AuditLog::open(&audit).unwrap();
+    let (log, _) = AuditLog::open_with(&audit, super::super::Options { segment_bytes: 16 * 1024, ..SMALL }).unwrap();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for number in (0..=u8::MAX).cycle().take(600) {
                 submit(&log, expiry(number)).unwrap();
             }
         });
+        let mut looks = 0;
         while !writer.is_finished() {
             let report = verify(&audit).unwrap();
             assert_eq!(report.exit_code(), 0, "{report}");
+            assert_eq!(report.anchored.0, report.records);
+            looks += 1;
         }
+        assert!(looks > 1);
     });
+    assert!(segments(&audit).len() > 4);
+}
+
+#[test]
+fn a_report_says_how_far_it_is_anchored_and_by_which_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit");
+    let receipts = written(&audit, (1..=3).map(expiry));
+    let key = AuditLog::open(&audit).unwrap().0.verifier_key().clone();
+    let report = verify(&audit).unwrap();
+    let text = report.to_string();
+    assert!(text.contains(&format!("anchored to record 3 of {}, 0 records unanchored", at())), "{text}");
+    assert!(text.ends_with(&format!("verifier key: {key}")), "{text}");
+    // Records that a killed host left without a checkpoint hold by their chain alone.
+    let note = std::fs::read(super::checkpoint_path(&audit)).unwrap();
+    written(&audit, [expiry(4), expiry(5)]);
+    std::fs::write(super::checkpoint_path(&audit), &note).unwrap();
+    let report = verify(&audit).unwrap();
+    assert_eq!((report.exit_code(), report.finding.clone()), (3, Finding::Unanchored { records: 2 }));
+    let text = report.to_string();
+    assert!(text.contains(&format!("anchored to record 3 of {}, 2 records unanchored", at())), "{text}");
+    assert!(text.contains("\nhelp: start the host"), "{text}");
+    drop(AuditLog::open(&audit).unwrap());
+    assert_eq!(verify(&audit).unwrap().exit_code(), 0);
+    // The key that somebody kept decides, not the one that lies there.
+    let other = tempfile::tempdir().unwrap();
+    let stranger = AuditLog::open(&other.path().join("audit")).unwrap().0.verifier_key().clone();
+    let against = |key, receipt| verify_against(&audit, &Expected { key, receipt }).unwrap();
+    assert_eq!(against(Some(key), None).exit_code(), 0);
+    assert_eq!(against(Some(stranger), None).exit_code(), 1);
+    // Receipts tell whether a record is in this log.
+    for receipt in &receipts {
+        let report = against(None, Some(*receipt));
+        assert_eq!((report.receipt, report.exit_code()), (Some(true), 0));
+        let elsewhere = capability_core::audit::Receipt { seq: receipt.seq % 3 + 1, ..*receipt };
+        let report = against(None, Some(elsewhere));
+        assert_eq!((report.receipt, report.exit_code(), report.finding.clone()), (Some(false), 1, Finding::Clean));
+        assert!(report.to_string().contains("not in the log"), "{report}");
+    }
+    let late = capability_core::audit::Receipt { seq: 99, ..receipts[0] };
+    assert_eq!(against(None, Some(late)).exit_code(), 1);
 }

@@ -22,15 +22,15 @@ pub(super) const PLAIN: &[i64] = &[
     // Time.
     SYS_clock_gettime, SYS_clock_getres, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_times,
     SYS_timerfd_create, SYS_timerfd_settime, SYS_timerfd_gettime,
-    // What is done with a descriptor that one has. `fcntl` and `ioctl` have rules of their own.
+    // What is done with a descriptor that one has. `fcntl`, `ioctl` and `pipe2` have rules of their own.
     SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_preadv2,
     SYS_pwritev2, SYS_lseek, SYS_fstat, SYS_fsync, SYS_fdatasync, SYS_ftruncate, SYS_fallocate, SYS_fadvise64,
-    SYS_copy_file_range, SYS_flock, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_pipe2, SYS_eventfd2,
+    SYS_copy_file_range, SYS_flock, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_eventfd2,
     SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_ppoll, SYS_pselect6,
-    // The channel, and sockets that are connected already. `sendto` and the options have rules of their own.
-    SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_getsockname, SYS_getpeername,
+    // Sockets that are connected already. What sends, receives and sets options has rules of its own.
+    SYS_shutdown, SYS_getsockname, SYS_getpeername,
     // What a process may know about itself and the machine.
-    SYS_getpid, SYS_gettid, SYS_getppid, SYS_getpgid, SYS_getsid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
+    SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
     SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_getrandom, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_getcpu,
     SYS_getcwd,
 ];

@@ -4,7 +4,12 @@
 //! and third are short and take away what only the prologue, then only the start of a call, needed.
 
 use libc::{EACCES, ENOSYS, EPERM, SYS_clone, SYS_fcntl, SYS_getsockopt, SYS_ioctl, SYS_mmap, SYS_mprotect, SYS_prctl};
-use libc::{SYS_prlimit64, SYS_sendto, SYS_setsockopt, SYS_socketpair, SYS_tgkill, SYS_unshare};
+use libc::{
+    SYS_pipe2, SYS_prlimit64, SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_setsockopt, SYS_socketpair, SYS_tgkill,
+    SYS_unshare,
+};
+
+use libc::sock_filter;
 
 use super::bpf::{Answer, Rule, Table, Test};
 use super::{Profile, calls};
@@ -108,8 +113,12 @@ pub(super) fn inherited(profile: Profile) -> Table {
     one_of(&mut table, SYS_prctl, 0, PRCTL_BODY.iter().chain(&PRCTL_PROLOGUE).map(|option| bits(*option)));
     one_of(&mut table, SYS_fcntl, 1, FCNTL.iter().map(|command| bits(*command)));
     one_of(&mut table, SYS_ioctl, 1, IOCTL);
-    // `send` is `sendto` without an address.
-    table.allow_when(SYS_sendto, EPERM, &[&[Test::Null { argument: 4 }]]);
+    // `send` is `sendto` without an address. Urgent data is a corner of the kernel that nobody needs.
+    table.allow_when(SYS_sendto, EPERM, &[&[Test::Null { argument: 4 }, lacks(3, libc::MSG_OOB)]]);
+    table.allow_when(SYS_recvfrom, EPERM, &[&[lacks(3, libc::MSG_OOB)]]);
+    table.allow_when(SYS_recvmsg, EPERM, &[&[lacks(2, libc::MSG_OOB)]]);
+    // A pipe that the kernel puts its own events into.
+    table.allow_when(SYS_pipe2, EPERM, &[&[lacks(1, libc::O_EXCL)]]);
     table.allow_when(SYS_socketpair, EPERM, &[&[Test::is(0, bits(libc::AF_UNIX))]]);
     let (mut get, mut set) = (pairs(libc::SOL_SOCKET, &GET_SOCKET), Vec::new());
     if profile == Profile::Connected {
@@ -122,8 +131,37 @@ pub(super) fn inherited(profile: Profile) -> Table {
     table
 }
 
+/// Programs that are written in the zygote, so that a worker only installs them.
+#[derive(Debug, Clone)]
+pub(super) struct Prepared {
+    settled: Vec<sock_filter>,
+    locked: Vec<sock_filter>,
+}
+
+/// Stands for a worker's number where it is not known yet. No process has it: there are 2^22 numbers.
+const SOMEBODY: u32 = 0x7fff_fffe;
+
+impl Prepared {
+    pub(super) fn new() -> Self {
+        Self { settled: settled(SOMEBODY).program(), locked: locked().program() }
+    }
+
+    /// The worker's own filter, for the process with this number.
+    pub(super) fn settled(&mut self, pid: u32) -> &[sock_filter] {
+        for instruction in self.settled.iter_mut().filter(|instruction| instruction.k == SOMEBODY) {
+            instruction.k = pid;
+        }
+        &self.settled
+    }
+
+    /// The last filter.
+    pub(super) fn locked(&self) -> &[sock_filter] {
+        &self.locked
+    }
+}
+
 /// The worker's own filter, before any code of an author's: what the prologue needed is gone.
-pub(super) fn settled(pid: u32) -> Table {
+fn settled(pid: u32) -> Table {
     let mut table = Table::new(Answer::Allow, 0, Answer::Allow);
     for gone in [calls::PROLOGUE, calls::FORK_OLD, &[SYS_unshare]] {
         table.always(gone, Answer::Fail(EPERM));
@@ -136,7 +174,7 @@ pub(super) fn settled(pid: u32) -> Table {
 }
 
 /// The last filter, when a call begins: the kernel's timer and the filters stay as they are.
-pub(super) fn locked() -> Table {
+fn locked() -> Table {
     let mut table = Table::new(Answer::Allow, 0, Answer::Allow);
     table.always(calls::UNTIL_LOCKED, Answer::Fail(EPERM));
     table

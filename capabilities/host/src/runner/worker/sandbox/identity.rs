@@ -25,7 +25,11 @@ pub(super) fn sets_users() -> Result<bool, SandboxFault> {
 pub(super) fn keep_only_what_workers_need(sets_users: bool) -> Result<(), SandboxFault> {
     let kept = if sets_users { NEEDED } else { CapabilitySet::empty() };
     if sets_users {
-        drop_bounding(kept)?;
+        for number in 0..u64::BITS {
+            if kept.bits() >> number & 1 == 0 && !sys::drop_bounding(number).at(Step::Capabilities)? {
+                break;
+            }
+        }
     }
     give_up_all_but(kept)
 }
@@ -34,7 +38,10 @@ pub(super) fn keep_only_what_workers_need(sets_users: bool) -> Result<(), Sandbo
 pub(super) fn become_own(sets_users: bool, pid: Pid) -> Result<Identity, SandboxFault> {
     let mut identity = Identity::Shared;
     if sets_users {
-        drop_bounding(CapabilitySet::empty())?;
+        // The zygote's bounding set has no others any more.
+        for number in (0..u64::BITS).filter(|number| NEEDED.bits() >> number & 1 == 1) {
+            sys::drop_bounding(number).at(Step::Capabilities)?;
+        }
         let number = FIRST.saturating_add(pid.as_raw_nonzero().get().cast_unsigned());
         if become_user(number).at(Step::Identity)? {
             identity = Identity::OwnUser;
@@ -59,16 +66,6 @@ fn become_user(number: u32) -> rustix::io::Result<bool> {
         Err(Errno::PERM | Errno::INVAL) => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// Takes everything but these out of the bounding set.
-fn drop_bounding(kept: CapabilitySet) -> Result<(), SandboxFault> {
-    for number in 0..u64::BITS {
-        if kept.bits() >> number & 1 == 0 && !sys::drop_bounding(number).at(Step::Capabilities)? {
-            break;
-        }
-    }
-    Ok(())
 }
 
 fn give_up_all_but(kept: CapabilitySet) -> Result<(), SandboxFault> {

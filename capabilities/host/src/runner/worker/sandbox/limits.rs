@@ -18,6 +18,9 @@ pub struct Limits {
     pub tasks: u32,
 }
 
+/// What the first thread's stack grows to; it counts as no data.
+const STACK: u64 = 8 << 20;
+
 impl Default for Limits {
     fn default() -> Self {
         Self { data: 512 << 20, addresses: 16 << 30, descriptors: 64, file: 0, tasks: 64 }
@@ -32,6 +35,7 @@ impl Limits {
             (Resource::Msgqueue, 0),
             (Resource::Nice, 0),
             (Resource::Rtprio, 0),
+            (Resource::Stack, STACK),
             (Resource::Fsize, self.file),
             (Resource::Nofile, self.descriptors),
             (Resource::Data, self.data),

@@ -92,6 +92,7 @@ pub struct Zygote {
     /// Whether workers can be given users of their own.
     sets_users: bool,
     achieved: Achieved,
+    programs: filter::Prepared,
     /// Bound to the thread that sealed it.
     _one_thread: std::marker::PhantomData<*const ()>,
 }
@@ -107,7 +108,7 @@ pub enum Forked<'a> {
 
 /// A fork of a zygote that is not a worker yet.
 #[derive(Debug)]
-#[must_use = "a fork that is not sealed has the zygote's rights"]
+#[must_use = "a fork that is not sealed has the zygote's rights, and ends the process when it is dropped"]
 pub struct Fork<'a> {
     zygote: &'a Zygote,
 }
@@ -134,6 +135,8 @@ impl Zygote {
         sys::on_signal(libc::SIGCHLD, sys::SignalAnswer::Default).at(Step::Signals)?;
         descriptors_of_zygote(kept)?;
         rustix::process::setsid().at(Step::Session)?;
+        // When memory runs out, a worker goes before the host does. Where this cannot be said, the limit on data holds still.
+        let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
         let sets_users = identity::sets_users()?;
         let namespaces = namespaces::leave(sets_users);
@@ -152,7 +155,8 @@ impl Zygote {
             namespaces,
         };
         let pid = rustix::process::getpid();
-        Ok(Self { terms, pid, sets_users, achieved, _one_thread: std::marker::PhantomData })
+        let programs = filter::Prepared::new();
+        Ok(Self { terms, pid, sets_users, achieved, programs, _one_thread: std::marker::PhantomData })
     }
 
     /// Forks.
@@ -181,14 +185,16 @@ impl Fork<'_> {
     ///
     /// The step that failed, and the channel to say so. The process must end then: it is neither the zygote nor a worker.
     pub fn seal(self, channel: OwnedFd, notices: Option<OwnedFd>) -> Result<(Worker, OwnedFd), Unsealed> {
+        // From here on the process is what this returns.
+        let fork = std::mem::ManuallyDrop::new(self);
         let channel = descriptors_of_worker(channel, notices).map_err(|fault| Unsealed { fault, channel: None })?;
-        match self.close() {
-            Ok(achieved) => Ok((Worker { timer: None, achieved }, channel)),
+        match fork.close() {
+            Ok(worker) => Ok((worker, channel)),
             Err(fault) => Err(Unsealed { fault, channel: Some(channel) }),
         }
     }
 
-    fn close(self) -> Result<Achieved, SandboxFault> {
+    fn close(&self) -> Result<Worker, SandboxFault> {
         let zygote = self.zygote;
         let pid = rustix::process::getpid();
         let mut achieved = zygote.achieved;
@@ -208,9 +214,16 @@ impl Fork<'_> {
         sys::on_signal(libc::SIGPIPE, sys::SignalAnswer::Ignore).at(Step::Signals)?;
         sys::on_signal(libc::SIGXFSZ, sys::SignalAnswer::Ignore).at(Step::Signals)?;
         trap::install().at(Step::Signals)?;
-        let own = pid.as_raw_nonzero().get().cast_unsigned();
-        sys::install(&filter::settled(own).program(), false).at(Step::Filter)?;
-        Ok(achieved)
+        let mut programs = zygote.programs.clone();
+        sys::install(programs.settled(pid.as_raw_nonzero().get().cast_unsigned()), false).at(Step::Filter)?;
+        Ok(Worker { timer: None, achieved, programs })
+    }
+}
+
+impl Drop for Fork<'_> {
+    /// A process with the zygote's rights that nobody seals must not go on.
+    fn drop(&mut self) {
+        std::process::abort();
     }
 }
 
@@ -228,6 +241,7 @@ pub struct Unsealed {
 pub struct Worker {
     timer: Option<sys::KillTimer>,
     achieved: Achieved,
+    programs: filter::Prepared,
 }
 
 impl Worker {
@@ -255,13 +269,15 @@ impl Worker {
 
     /// Takes away the means to change timers and filters, in every thread at once. What is left holds for good.
     ///
+    /// It holds against what runs after it. Code of an author's that ran before could have put filters of its own in front,
+    /// which answer this that all is well.
+    ///
     /// # Errors
     ///
-    /// No timer is armed; or a thread that an author's code started while the call was prepared has filters of its own or
-    /// took the timer away. The process must end then.
+    /// No timer is armed or left, or another thread has filters of its own. The process must end then.
     pub fn lock(self) -> Result<Achieved, SandboxFault> {
         let Some(timer) = self.timer else { return Err(SandboxFault::wrong(Step::Timer)) };
-        let is_same_everywhere = sys::install(&filter::locked().program(), true).at(Step::Lock)?;
+        let is_same_everywhere = sys::install(self.programs.locked(), true).at(Step::Lock)?;
         // A timer that was taken away is one that there is not.
         if !is_same_everywhere || !timer.runs().unwrap_or(false) {
             return Err(SandboxFault::wrong(Step::Lock));

@@ -163,3 +163,26 @@ mod registers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn only_two_calls_are_told_and_anything_else_is_no_notice(bytes in any::<[u8; NOTICE_BYTES]>(), number in 0..600_u32) {
+            prop_assert!(Notice::read(bytes).is_none() || bytes.starts_with(&MARK));
+            let mut notice = bytes;
+            notice[..4].copy_from_slice(&MARK);
+            notice[4..].copy_from_slice(&number.to_le_bytes());
+            let told = match i64::from(number) {
+                libc::SYS_socket => Some("socket"),
+                libc::SYS_connect => Some("connect"),
+                _ => None,
+            };
+            prop_assert_eq!(Notice::read(notice).map(Notice::call), told);
+        }
+    }
+}

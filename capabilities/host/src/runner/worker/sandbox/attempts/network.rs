@@ -9,8 +9,9 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
 use libc::{
     AF_ALG, AF_BLUETOOTH, AF_CAN, AF_INET, AF_INET6, AF_KEY, AF_NETLINK, AF_NFC, AF_PACKET, AF_PPPOX, AF_RDS, AF_TIPC,
     AF_UNIX, AF_VSOCK, AF_XDP, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET, SOCK_STREAM, SYS_accept4, SYS_bind, SYS_connect,
-    SYS_getsockopt, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup, SYS_listen, SYS_recvmmsg,
-    SYS_sendmmsg, SYS_sendmsg, SYS_sendto, SYS_setsockopt, SYS_socket, SYS_socketpair, c_int, c_long,
+    SYS_getsockopt, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup, SYS_listen, SYS_recvfrom,
+    SYS_recvmmsg, SYS_recvmsg, SYS_sendmmsg, SYS_sendmsg, SYS_sendto, SYS_setsockopt, SYS_socket, SYS_socketpair,
+    c_int, c_long,
 };
 
 use super::{Attempt, Room, Tried, call};
@@ -77,6 +78,18 @@ pub(super) const ALL: &[Attempt] = &[
     Attempt::new("accept", "accept connections", |_| with_pair(|socket| call(SYS_accept4, [socket, 0, 0, 0]))),
     Attempt::new("send_to", "send to an address", |_| {
         with_pair(|socket| call(SYS_sendto, [socket, NAME.at(), 1, libc::MSG_DONTWAIT.into(), NAME.at(), NAME.len()]))
+    }),
+    Attempt::new("send_urgent", "send urgent data", |_| {
+        with_pair(|socket| call(SYS_sendto, [socket, NAME.at(), 1, (libc::MSG_OOB | libc::MSG_DONTWAIT).into(), 0, 0]))
+    }),
+    Attempt::new("receive_urgent", "receive urgent data", |_| {
+        let mut room = Room::new();
+        let flags = libc::MSG_OOB | libc::MSG_DONTWAIT;
+        with_pair(|socket| call(SYS_recvfrom, [socket, room.at(), 1, flags.into(), 0, 0]))
+    }),
+    Attempt::new("receive_urgent_message", "receive urgent data in a message", |_| {
+        let mut message = Room::new();
+        with_pair(|socket| call(SYS_recvmsg, [socket, message.at(), (libc::MSG_OOB | libc::MSG_DONTWAIT).into()]))
     }),
     Attempt::new("send_message", "send a message that may carry descriptors", |_| {
         let mut message = Room::new();

@@ -4,9 +4,9 @@ use libc::{
     PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_MM,
     PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_SECUREBITS, PR_SET_TIMERSLACK, SYS_add_key,
     SYS_capset, SYS_fcntl, SYS_ioctl, SYS_keyctl, SYS_landlock_create_ruleset, SYS_landlock_restrict_self, SYS_mlock,
-    SYS_mlockall, SYS_mmap, SYS_mprotect, SYS_personality, SYS_pkey_alloc, SYS_pkey_mprotect, SYS_prctl, SYS_prlimit64,
-    SYS_remap_file_pages, SYS_request_key, SYS_seccomp, SYS_setfsgid, SYS_setfsuid, SYS_setgid, SYS_setgroups,
-    SYS_setitimer, SYS_setregid, SYS_setresgid, SYS_setresuid, SYS_setreuid, SYS_setrlimit, SYS_setuid,
+    SYS_mlockall, SYS_mmap, SYS_mprotect, SYS_personality, SYS_pipe2, SYS_pkey_alloc, SYS_pkey_mprotect, SYS_prctl,
+    SYS_prlimit64, SYS_remap_file_pages, SYS_request_key, SYS_seccomp, SYS_setfsgid, SYS_setfsuid, SYS_setgid,
+    SYS_setgroups, SYS_setitimer, SYS_setregid, SYS_setresgid, SYS_setresuid, SYS_setreuid, SYS_setrlimit, SYS_setuid,
     SYS_timer_create, SYS_timer_delete, SYS_timer_getoverrun, SYS_timer_settime, SYS_umask, c_int, c_long,
 };
 
@@ -86,6 +86,10 @@ pub(super) const ALL: &[Attempt] = &[
     Attempt::new("signal_choice", "choose what a descriptor signals", |_| fcntl(10, 0)),
     Attempt::new("lease", "hold others up by a lease", |_| fcntl(libc::F_SETLEASE, c_long::from(libc::F_UNLCK))),
     Attempt::new("notify", "watch a directory", |_| fcntl(libc::F_NOTIFY, 0)),
+    Attempt::new("pipe_of_events", "have a pipe of the kernel's events", |_| {
+        let mut two = Room::new();
+        call(SYS_pipe2, [two.at(), libc::O_EXCL.into()])
+    }),
     Attempt::new("pipe_size", "make a pipe larger", |_| fcntl(libc::F_SETPIPE_SZ, 0)),
     Attempt::new("lock", "lock a part of a file", |_| fcntl(libc::F_SETLK, 0)),
 ];

@@ -2,12 +2,12 @@
 
 use libc::{
     CLONE_FILES, CLONE_NEWUSER, CLONE_PARENT, CLONE_SIGHAND, CLONE_THREAD, CLONE_VFORK, CLONE_VM, PR_SET_PTRACER,
-    SIGCHLD, SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_get_robust_list, SYS_ioprio_set, SYS_kcmp, SYS_kill,
-    SYS_migrate_pages, SYS_move_pages, SYS_pidfd_getfd, SYS_pidfd_open, SYS_pidfd_send_signal, SYS_prctl,
-    SYS_prlimit64, SYS_process_madvise, SYS_process_mrelease, SYS_process_vm_readv, SYS_process_vm_writev, SYS_ptrace,
-    SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setscheduler,
-    SYS_setns, SYS_setpgid, SYS_setpriority, SYS_setsid, SYS_tgkill, SYS_tkill, SYS_unshare, SYS_wait4, SYS_waitid,
-    c_int, c_long,
+    SIGCHLD, SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_get_robust_list, SYS_getpgid, SYS_getsid,
+    SYS_ioprio_set, SYS_kcmp, SYS_kill, SYS_migrate_pages, SYS_move_pages, SYS_pidfd_getfd, SYS_pidfd_open,
+    SYS_pidfd_send_signal, SYS_prctl, SYS_prlimit64, SYS_process_madvise, SYS_process_mrelease, SYS_process_vm_readv,
+    SYS_process_vm_writev, SYS_ptrace, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_sched_setaffinity,
+    SYS_sched_setattr, SYS_sched_setscheduler, SYS_setns, SYS_setpgid, SYS_setpriority, SYS_setsid, SYS_tgkill,
+    SYS_tkill, SYS_unshare, SYS_wait4, SYS_waitid, c_int, c_long,
 };
 
 use super::{Attempt, NOWHERE, Room, Tried, call, sys, text};
@@ -82,6 +82,12 @@ pub(super) const ALL: &[Attempt] = &[
     Attempt::new("robust_list", "learn addresses of the host's", |outside| {
         let (mut head, mut size) = (Room::new(), Room::new());
         call(SYS_get_robust_list, [outside.process.into(), head.at(), size.at()])
+    }),
+    Attempt::new("session_of_host", "learn about the host's session", |outside| {
+        call(SYS_getsid, [outside.process.into()])
+    }),
+    Attempt::new("group_of_host", "learn about the host's group", |outside| {
+        call(SYS_getpgid, [outside.process.into()])
     }),
     Attempt::new("wait", "wait for processes", |_| call(SYS_wait4, [-1, 0, libc::WNOHANG.into(), 0])),
     Attempt::new("wait_by_id", "wait for a process", |_| call(SYS_waitid, [-1, 0, 0, 0, 0])),

@@ -110,11 +110,20 @@ fn so_many_calls_can_be_made_at_all() {
     let mut plain = calls::PLAIN.len() + calls::PLAIN_OLD.len();
     // `timer_gettime`.
     plain += 1;
-    // Those that are allowed with some arguments: clone mmap mprotect prctl fcntl ioctl sendto socketpair getsockopt
-    // tgkill prlimit64, and setsockopt for the connected.
-    for (profile, with_rules) in [(Profile::Sealed, 11), (Profile::Connected, 12)] {
+    // Those that are allowed with some arguments: clone mmap mprotect prctl fcntl ioctl sendto recvfrom recvmsg
+    // socketpair getsockopt pipe2 tgkill prlimit64, and setsockopt for the connected.
+    for (profile, with_rules) in [(Profile::Sealed, 14), (Profile::Connected, 15)] {
         let tables = [inherited(profile), settled(77), locked()];
         let open = (0..=calls::LAST_KNOWN).filter(|number| tables.iter().all(|table| table.may_allow(*number)));
         assert_eq!(open.count(), plain + with_rules);
     }
+}
+
+#[test]
+fn a_prepared_program_is_the_one_for_its_process() {
+    let plain =
+        |program: &[sock_filter]| -> Vec<_> { program.iter().map(|one| (one.code, one.jt, one.jf, one.k)).collect() };
+    let mut prepared = Prepared::new();
+    assert_eq!(plain(prepared.settled(4_194_303)), plain(&settled(4_194_303).program()));
+    assert_eq!(plain(prepared.locked()), plain(&locked().program()));
 }

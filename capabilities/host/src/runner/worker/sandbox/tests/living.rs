@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::super::{Fork, Forked, Item, Zygote};
-use super::{ARGV0, played, rehearse};
+use super::{ARGV0, MOST, played, rehearse, start};
 
 const PROFILES: [&str; 2] = ["sealed", "connected"];
 
@@ -27,6 +27,72 @@ fn whatever_is_promised_holds() {
     for item in Item::ALL.iter().filter(|item| item.is_promised()) {
         assert!(told.contains(&item.to_string()), "{item}: {told:?}");
     }
+}
+
+/// From outside, and by the kernel's own word.
+#[test]
+fn the_kernel_says_of_a_worker_what_it_must() {
+    let (mut child, mut ours) = start("sealed", "waits", "");
+    ours.read_exact(&mut [0; 5]).expect("it is there");
+    let read = |process: &str, file: &str| {
+        std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_else(|error| panic!("{file}: {error}"))
+    };
+    let zygote = child.id().to_string();
+    let worker = read(&zygote, &format!("task/{zygote}/children")).trim().to_owned();
+    let status = read(&worker, "status");
+    let said = |key: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        line.unwrap_or_else(|| panic!("no {key} in {status}")).split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (key, value) in [
+        ("NoNewPrivs", "1"),
+        ("Seccomp", "2"),
+        ("CapEff", "0000000000000000"),
+        ("CapPrm", "0000000000000000"),
+        ("CapInh", "0000000000000000"),
+        ("CapAmb", "0000000000000000"),
+        ("Threads", "1"),
+    ] {
+        assert_eq!(said(key), [value], "{key}");
+    }
+    let filters: u32 = said("Seccomp_filters").concat().parse().expect("a number");
+    let around: u32 = std::fs::read_to_string("/proc/self/status")
+        .expect("it is told")
+        .lines()
+        .find_map(|line| line.strip_prefix("Seccomp_filters:")?.trim().parse().ok())
+        .expect("a number");
+    assert_eq!(filters, around + 3);
+    assert_eq!(read(&worker, "oom_score_adj").trim(), "1000");
+    if rustix::process::geteuid().is_root() && said("Uid").first().is_some_and(|user| user != "0") {
+        let own = 0x7000_0000_u32 + worker.parse::<u32>().expect("a number");
+        assert_eq!(said("Uid"), [own.to_string().as_str(); 4]);
+        assert_eq!(said("Gid"), [own.to_string().as_str(); 4]);
+        assert_eq!(said("Groups"), [""; 0]);
+        assert_eq!(said("CapBnd"), ["0000000000000000"]);
+    }
+    drop(ours);
+    child.wait().expect("it ends");
+}
+
+/// A fork that nobody seals ends instead of going on with the zygote's rights.
+#[test]
+fn a_fork_that_is_dropped_is_no_process_any_more() {
+    // Which signal is the C library's choice: musl aborts by a call that is not on the list, and then by force.
+    let words = rehearse("sealed", "dropped", "");
+    assert!(words.starts_with("ended by signal "), "{words}");
+}
+
+/// A zygote that is killed takes its workers along.
+#[test]
+fn a_worker_does_not_outlive_its_zygote() {
+    let (mut child, mut ours) = start("sealed", "waits", "");
+    ours.read_exact(&mut [0; 5]).expect("it is there");
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    // The worker held the other end of this, and its own deadline is later than this wait's.
+    ours.set_read_timeout(Some(MOST / 2)).expect("it can be set");
+    let mut rest = Vec::new();
+    assert!(matches!(ours.read_to_end(&mut rest), Ok(0)), "{rest:?}");
 }
 
 /// A kernel that lacks what is promised is refused, unless an operator accepted that; then it is told what is lost.
@@ -145,7 +211,14 @@ fn forks_become_workers_one_after_the_other() {
 pub(super) fn paces(zygote: &Zygote) -> String {
     let mut times: Vec<_> =
         (0..200).map(|_| pace(zygote, |fork, theirs| fork.seal(theirs, None).expect("it is sealed").1)).collect();
-    let mut bare: Vec<_> = (0..200).map(|_| pace(zygote, |_, theirs| theirs)).collect();
+    let mut bare: Vec<_> = (0..200)
+        .map(|_| {
+            pace(zygote, |fork, theirs| {
+                std::mem::forget(fork);
+                theirs
+            })
+        })
+        .collect();
     times.sort_unstable();
     bare.sort_unstable();
     format!("fork to ready: {} us, of which forking {} us (medians of 200)\n", times[100], bare[100])

@@ -13,7 +13,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::WaitOptions;
@@ -100,6 +100,7 @@ fn zygote(profile: &str, scene: &str, with: &str) -> i32 {
     let (notices, noticed) = std::io::pipe().expect("a pipe");
     match zygote.fork() {
         Err(fault) => say(&control, &format!("fork: {fault}")),
+        Ok(Forked::Worker(fork)) if scene == "dropped" => drop(fork),
         Ok(Forked::Worker(fork)) => {
             let channel: OwnedFd = control.try_clone().expect("there are descriptors").into();
             match fork.seal(channel, Some(noticed.into())) {
@@ -135,10 +136,10 @@ fn zygote(profile: &str, scene: &str, with: &str) -> i32 {
     0
 }
 
-/// Everything that was said while the scene was acted.
-fn rehearse(profile: &str, scene: &str, with: &str) -> String {
+/// Starts a scene; what is said in it comes from the socket.
+fn start(profile: &str, scene: &str, with: &str) -> (Child, UnixStream) {
     let (ours, theirs) = UnixStream::pair().expect("a pair");
-    let mut child = Command::new("/proc/self/exe")
+    let child = Command::new("/proc/self/exe")
         .arg0(ARGV0)
         .args([profile, scene, with])
         .env_clear()
@@ -146,8 +147,14 @@ fn rehearse(profile: &str, scene: &str, with: &str) -> String {
         .stdout(Stdio::null())
         .spawn()
         .expect("this binary starts again");
+    (child, ours)
+}
+
+/// Everything that was said while the scene was acted.
+fn rehearse(profile: &str, scene: &str, with: &str) -> String {
+    let (mut child, mut ours) = start(profile, scene, with);
     let mut words = String::new();
-    (&ours).read_to_string(&mut words).expect("words");
+    ours.read_to_string(&mut words).expect("words");
     child.wait().expect("it ends");
     words
 }

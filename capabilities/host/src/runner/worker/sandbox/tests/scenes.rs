@@ -35,6 +35,10 @@ pub(super) fn act(scene: &str, with: &str, mut worker: Worker, channel: &File) {
         "descriptors" => say(channel, &format!("{:?}\n", open_descriptors())),
         "late" => late(with),
         "rearmed" => {}
+        "waits" => {
+            say(channel, "here\n");
+            let _ = { channel }.read(&mut [0]).expect("the test ends it");
+        }
         "threads" => say(channel, &format!("{}\n", threads())),
         "memory" => say(channel, &format!("{}\n", memory())),
         "socket" => socket(),
@@ -246,7 +250,7 @@ fn filtered(mut worker: Worker, channel: &File) {
     worker.arm(MOST).expect("there is a timer");
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        sys::install(&super::super::filter::locked().program(), false).expect("it may still");
+        sys::install(super::super::filter::Prepared::new().locked(), false).expect("it may still");
         tell.send(()).expect("somebody waits");
         std::thread::sleep(MOST);
     });
