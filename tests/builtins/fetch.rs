@@ -1,10 +1,13 @@
 //! `web.fetch`.
 
 use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use capability_core::audit::OutcomeKind;
+use capability_core::executor::Isolation;
 use capability_core::{Code, Stage};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::{Value, json};
@@ -61,6 +64,9 @@ async fn a_page_is_fetched_as_text() {
     for event in ["policy_decision", "approval", "intent", "outcome"] {
         assert!(log.contains(event) && log.contains("web.fetch"), "{log}");
     }
+    // All of this happened in a process of its own, where there is no network but the one connection.
+    let entry = household.host.executor().registry().resolve("web.fetch", 1).unwrap().entry();
+    assert_eq!(household.host.executor().guarantees(entry).isolation, Isolation::Process);
     household.remembers_nothing_of(&["Menu", "menu", "Soup", "127.0.0.1", &server.port().to_string()]);
 
     let seen = server.seen();
@@ -412,6 +418,17 @@ async fn tls_believes_public_authorities_and_the_operator_s_own() {
         // Nothing is asked of a server that is not believed.
         assert!(server.seen().is_empty());
     }
+    let clear = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let place = clear.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = clear.accept().unwrap();
+        let _ = stream.write_all(b"HTTP/1.1 400 canary\r\n\r\n");
+        // Until the client is gone: what it sent and nobody read would reset the connection.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let other = Household::open(folder(), &format!("[http]\nallow = [\"{place}\"]\n")).await;
+    let told = other.failed("web.fetch", &url(format!("https://{place}/"))).await;
+    assert!(told.contains("TLS") && !told.contains("canary"), "{told}");
     // In the clear there is nothing to fetch from a server that speaks TLS, and nobody tries one after the other.
     household.failed("web.fetch", &url(format!("http://localhost:{}/", good.port()))).await;
     let without = Household::open(folder(), &format!("[http]\nallow = {places:?}\n")).await;
