@@ -14,7 +14,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicU8, Ordering};
+    use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
     use std::time::Duration;
 
     use capability_core::approval::{DigestKey, OperatorMint};
@@ -25,11 +25,16 @@ mod tests {
     use capability_core::{Executor, Outcome, Registry};
     use capability_host::audit_log::{AuditLog, tail, verify};
     use proptest::prelude::*;
+    use proptest::test_runner::TestRunner;
     use serde_json::{Value, json};
 
     use crate::fixtures::bench::{ROOMY, identity, proposal};
     use crate::fixtures::capabilities::ACTING;
     use crate::fixtures::parts::Broken;
+
+    /// How many calls a kill met, after their intent and before.
+    static UNKNOWN: AtomicU64 = AtomicU64::new(0);
+    static NOT_STARTED: AtomicU64 = AtomicU64::new(0);
 
     /// What happens next.
     #[derive(Debug, Clone, Copy)]
@@ -145,6 +150,7 @@ mod tests {
             let end: Value = serde_json::from_str(&ends[0]).expect("a record");
             if end["outcome"] == "interrupted" {
                 assert_eq!(end["effect"], if intent { "unknown" } else { "not_started" }, "{end}");
+                if intent { &UNKNOWN } else { &NOT_STARTED }.fetch_add(1, Ordering::Relaxed);
             }
         }
     }
@@ -185,25 +191,26 @@ mod tests {
         survives(&audit, &promised);
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn every_interleaving_of_ends_and_a_kill_leaves_one_outcome_each(steps in steps()) {
-            let hook = std::panic::take_hook();
-            std::panic::set_hook(Box::new(|_| {}));
-            let played = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| {
-                tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .start_paused(true)
-                    .build()
-                    .expect("a runtime")
-                    .block_on(play(steps));
-            }));
-            std::panic::set_hook(hook);
-            if let Err(panic) = played {
-                std::panic::resume_unwind(panic);
-            }
+    #[test]
+    fn every_interleaving_of_ends_and_a_kill_leaves_one_outcome_each() {
+        let config = ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
+        let hook = std::panic::take_hook();
+        // Bodies panic on purpose.
+        std::panic::set_hook(Box::new(|_| {}));
+        let ran = TestRunner::new(config).run(&steps(), |steps| {
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .start_paused(true)
+                .build()
+                .expect("a runtime")
+                .block_on(play(steps));
+            Ok(())
+        });
+        std::panic::set_hook(hook);
+        if let Err(failed) = ran {
+            panic!("{failed}");
         }
+        let [unknown, not_started] = [&UNKNOWN, &NOT_STARTED].map(|count| count.load(Ordering::Relaxed));
+        assert!(unknown > 5 && not_started > 5, "kills met calls: {unknown} {not_started}");
     }
 }
