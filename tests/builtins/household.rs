@@ -111,7 +111,11 @@ impl Household {
 
     /// Everything that was recorded so far.
     pub fn log(&self) -> String {
-        fs::read_to_string(self.host.audit_dir().join("audit.jsonl")).unwrap()
+        let mut files: Vec<_> =
+            fs::read_dir(self.host.audit_dir()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+        files.sort();
+        files.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
     }
 
     /// None of these words is in any file of the host. What a store erases it has erased a moment after the answer.
