@@ -62,18 +62,17 @@ pub(super) struct Course {
     pub(super) executor: Arc<Inner>,
     pub(super) session: Session,
     pub(super) ticket: AuditTicket,
+    /// What is asked for. It stays here, where states are handed on without it, and validate takes its parts.
+    pub(super) proposal: Proposal,
     /// The approval that is being resumed.
     pub(super) resumed: Option<Filed>,
 }
 
 /// Nothing is established.
-pub struct Proposed {
-    pub(super) proposal: Proposal,
-}
+pub struct Proposed(pub(super) ());
 
 /// It names a registered capability, and a provider decision says who would run it.
 pub struct Resolved {
-    pub(super) proposal: Proposal,
     pub(super) subject: Settled,
 }
 
