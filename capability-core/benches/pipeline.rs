@@ -1,7 +1,8 @@
 //! The whole pipeline against the floor "parse, call, serialise", small and large, and each stage by itself.
 //!
 //! `cargo bench -p capability-core --bench pipeline` prints one table of ratios, all measured in one run: rounds of every
-//! variant are interleaved and the median is taken, so that a noisy neighbour disturbs all of them alike. With
+//! variant are interleaved and the median is taken, so that a noisy neighbour disturbs all of them alike. The check of the
+//! result is measured by itself too, and the ratio is given with and without it. With
 //! `-- --count VARIANT N` it runs one variant N times and nothing else, for an instruction counter.
 #![expect(
     clippy::unwrap_used,
@@ -16,6 +17,7 @@ mod support;
 use std::hint::black_box;
 use std::time::Instant;
 
+use capability_core::__validation::Validators;
 use capability_core::executor::{Invocation, Proposed};
 use capability_core::{Outcome, Proposal};
 use support::{ADD, Bench, SEARCH, add_floor, search_floor};
@@ -67,12 +69,16 @@ fn per_call(begun: Instant) -> f64 {
 
 async fn table() {
     let bench = Bench::new();
-    println!("{:<8} {:>10} {:>10} {:>8}", "call", "floor ns", "ours ns", "ratio");
+    println!("{:<12} {:>10} {:>10} {:>8} {:>22}", "call", "floor ns", "ours ns", "ratio", "without result check");
     for (name, arguments, floor) in
         [("bench.add", ADD, add_floor as fn(&[u8]) -> Vec<u8>), ("bench.search", SEARCH, search_floor)]
     {
         let mut floors = Vec::new();
         let mut ours = Vec::new();
+        let mut checks = Vec::new();
+        let held = bench.executor.registry().iter().find(|held| held.entry().name().as_str() == name).unwrap();
+        let validators = Validators::compile(held.schemas().unwrap()).unwrap();
+        let result = call(&bench, &bench.session(), name, arguments).await.result().unwrap().to_owned();
         let mut stages: [Vec<f64>; 6] = Default::default();
         for round in 0..ROUNDS {
             let session = bench.session();
@@ -87,17 +93,24 @@ async fn table() {
             }
             ours.push(per_call(begun));
             bench.sink.clear();
+            let begun = Instant::now();
+            for _ in 0..ROUND {
+                black_box(validators.result(black_box(result.as_bytes())).is_ok());
+            }
+            checks.push(per_call(begun));
             if round % 3 == 0 {
                 staged(&bench, name, arguments, &mut stages).await;
             }
         }
-        let (floor, ours) = (median(&mut floors), median(&mut ours));
-        println!("{name:<8} {floor:>10.0} {ours:>10.0} {:>8.2}", ours / floor);
+        let (floor, ours, check) = (median(&mut floors), median(&mut ours), median(&mut checks));
+        let without = (ours - check) / floor;
+        println!("{name:<12} {floor:>10.0} {ours:>10.0} {:>8.2} {without:>22.2}", ours / floor);
         let names = ["entry+resolve", "validate", "policy", "confirm", "execute", "audit"];
         for (stage, times) in names.iter().zip(&mut stages) {
             let time = median(times);
             println!("  {stage:<14} {time:>8.0} ns {:>8.2} of the floor", time / floor);
         }
+        println!("  {:<14} {check:>8.0} ns {:>8.2} of the floor, a part of execute", "result check", check / floor);
     }
 }
 

@@ -18,7 +18,7 @@ pub use {linkme, schemars, serde};
 
 pub use crate::call::Call;
 pub use crate::contract::{
-    Capability, DefaultEffect, Definition, Network, Risk, SideEffect, SourceLocation, Target, TargetKind,
+    Capability, DefaultEffect, Definition, Network, Options, Risk, SideEffect, SourceLocation, Target, TargetKind,
 };
 pub use crate::failure::{Failure, IntoFailure};
 pub use crate::future::BoxFuture;

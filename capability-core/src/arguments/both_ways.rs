@@ -1,6 +1,6 @@
 //! What holds of the two ways to check a text, for tests and fuzzers: the tree is the measure of the arena.
 
-use super::{Validators, arena, parse};
+use super::{Validators, arena, parse, tree};
 
 /// What holds for every argument text: checked in one piece of memory or as a tree, it is accepted by both or by none, and
 /// comes out the same. True when it is accepted.
@@ -26,7 +26,7 @@ pub fn hold_for_both_ways(validators: &Validators, raw: &[u8]) -> bool {
 /// # Panics
 /// When a law is broken.
 pub fn hold_for_results(validators: &Validators, json: &str) -> bool {
-    let (quickly, by_tree) = (validators.is_result(json), validators.trees.result(json).is_ok());
+    let (quickly, by_tree) = (validators.is_result(json), tree::result(&validators.result, json).is_ok());
     assert!(by_tree || !quickly, "what a tree refuses is refused");
     assert!(quickly || !by_tree || arena::plain(json).is_none(), "only doubled keys are left to the tree");
     by_tree

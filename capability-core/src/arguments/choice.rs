@@ -1,65 +1,58 @@
 //! Which alternative a caller meant.
 
-use jsonschema::ValidationError;
-use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
 use super::refusal::one_of;
 use super::suggest::shown;
 use super::words;
+use crate::contract::schema::check::{Kind, Mistake};
 
-/// The error to tell instead of `error`, when it is a choice and one alternative is plainly meant.
-pub(super) fn closest<'e>(error: &'e ValidationError<'_>) -> Option<&'e ValidationError<'static>> {
-    let context = branches(error)?;
-    let place = error.instance_path().as_str();
-    let mut meant: Vec<(usize, &[ValidationError<'static>])> = context
+/// The mistake to tell instead of `mistake`, when that is a choice and one alternative is plainly meant.
+pub(super) fn closest<'m, 'a>(mistake: &'m Mistake<'a>) -> Option<&'m Mistake<'a>> {
+    let (Kind::AnyOf(branches) | Kind::OneOfNone(branches)) = &mistake.kind else { return None };
+    let mut meant: Vec<(usize, &[Mistake<'a>])> = branches
         .iter()
-        .filter(|errors| !errors.is_empty() && !errors.iter().any(|inner| is_other_kind(inner, place)))
-        .map(|errors| (errors.len(), errors.as_slice()))
+        .filter(|inner| !inner.is_empty() && !inner.iter().any(|inner| is_other_kind(inner, &mistake.place)))
+        .map(|inner| (inner.len(), inner.as_slice()))
         .collect();
     meant.sort_by_key(|(count, _)| *count);
     match meant.as_slice() {
-        [(_, errors)] => errors.first(),
+        [(_, inner)] => inner.first(),
         // One alternative is much closer: the others lack their own properties as well.
-        [(fewest, errors), (more, _), ..] if fewest < more => errors.first(),
+        [(fewest, inner), (more, _), ..] if fewest < more => inner.first(),
         _ => None,
     }
 }
 
-fn branches<'e>(error: &'e ValidationError<'_>) -> Option<&'e [Vec<ValidationError<'static>>]> {
-    if let Kind::AnyOf { context } | Kind::OneOfNotValid { context } = error.kind() { Some(context) } else { None }
-}
-
-/// True when an error says that the alternative is about something else: another type, or another tag.
-fn is_other_kind(error: &ValidationError<'_>, place: &str) -> bool {
-    let inside = error.instance_path().as_str();
+/// True when a mistake says that the alternative is about something else: another type, or another tag.
+fn is_other_kind(mistake: &Mistake<'_>, place: &str) -> bool {
+    let inside = mistake.place.as_str();
     let directly = inside == place;
     let below = inside.strip_prefix(place).is_some_and(|rest| rest.matches('/').count() == 1);
-    (directly
-        && matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. } | Kind::Constant { .. } | Kind::FalseSchema))
-        || (below && matches!(error.kind(), Kind::Constant { .. }))
+    (directly && matches!(mistake.kind, Kind::Type | Kind::Enum(_) | Kind::Constant(_) | Kind::Nothing))
+        || (below && matches!(mistake.kind, Kind::Constant(_)))
 }
 
 /// A value that is none of several alternatives, in words.
 pub(super) fn alternatives(
     instance: &Value,
-    context: &[Vec<ValidationError<'static>>],
+    branches: &[Vec<Mistake<'_>>],
     schema: Option<&Value>,
 ) -> (String, String) {
-    let errors = || context.iter().flatten();
+    let mistakes = || branches.iter().flatten();
     let mut values: Vec<Value> = Vec::new();
-    for error in errors() {
-        if let Kind::Constant { expected_value } = error.kind() {
-            values.push((**expected_value).clone());
-        } else if let Kind::Enum { options } = error.kind() {
-            values.extend(options.as_array().into_iter().flatten().cloned());
+    for mistake in mistakes() {
+        match &mistake.kind {
+            Kind::Constant(value) => values.push(value.clone().into_owned()),
+            Kind::Enum(options) => values.extend(options.as_array().into_iter().flatten().cloned()),
+            _ => {}
         }
     }
     values.dedup();
-    let tag = errors().find(|error| matches!(error.kind(), Kind::Constant { .. }));
+    let tag = mistakes().find(|mistake| matches!(mistake.kind, Kind::Constant(_)));
     if let Some(tag) = tag.filter(|_| !values.is_empty()) {
-        let (rule, help) = one_of(tag.instance(), &values);
-        let tag = tag.instance_path().as_str().rsplit('/').next().unwrap_or_default();
+        let (rule, help) = one_of(&tag.value, &values);
+        let tag = tag.place.rsplit('/').next().unwrap_or_default();
         return (if instance.is_object() { format!("`{}`: {rule}", shown(tag)) } else { rule }, help);
     }
     if !values.is_empty() && !instance.is_object() {

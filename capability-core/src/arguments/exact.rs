@@ -1,13 +1,7 @@
 //! Integers that are what was written.
 
-use jsonschema::{Keyword, ValidationError, Validator};
-use serde_json::{Map, Value};
-
 use super::fault::{ArgumentCode, ArgumentFault};
 use super::parse::MAX_EXACT;
-use crate::contract::SchemaFault;
-use crate::contract::schema::pointer::Pointer;
-use crate::contract::schema::{recursion, validation, walk};
 
 /// Refuses a number literal that became a whole number only by rounding, such as `1.0000000000000001`.
 pub(super) fn literals(raw: &[u8]) -> Result<(), ArgumentFault> {
@@ -78,52 +72,4 @@ fn is_kept(literal: &str) -> bool {
     };
     let exact = significant.parse::<u64>().ok().and_then(|digits| digits.checked_mul(scale));
     exact.is_some_and(|exact| exact as f64 == double.abs() && exact <= MAX_EXACT as u64)
-}
-
-/// The keyword of ours that stands beside every `"type": "integer"` of the compiled copy.
-pub(super) const KEYWORD: &str = "exactInteger";
-
-/// Compiles `schema` so that a double is no integer. None when it cannot be, which it was before.
-pub(super) fn integers(schema: &Value) -> Option<Validator> {
-    let mut schema = recursion::guarded(schema).ok()?;
-    mark(&mut schema).ok()?;
-    validation().with_keyword(KEYWORD, exact_integer).build(&schema).ok()
-}
-
-fn exact_integer<'s>(
-    parent: &'s Map<String, Value>,
-    _: &'s Value,
-    _: jsonschema::paths::Location,
-) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'s>> {
-    let also_number = parent
-        .get("type")
-        .and_then(Value::as_array)
-        .is_some_and(|types| types.iter().any(|name| name.as_str() == Some("number")));
-    Ok(Box::new(ExactInteger { also_number }))
-}
-
-/// Adds the keyword wherever integers are described.
-fn mark(schema: &mut Value) -> Result<(), SchemaFault> {
-    walk::every(schema, &mut Pointer::default(), &mut |schema, _| {
-        if let Value::Object(object) = schema
-            && walk::has_type(object, "integer")
-        {
-            object.insert(KEYWORD.to_owned(), Value::Bool(true));
-        }
-        Ok(())
-    })
-}
-
-struct ExactInteger {
-    also_number: bool,
-}
-
-impl<'i> Keyword<'i> for ExactInteger {
-    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
-        if self.is_valid(instance) { Ok(()) } else { Err(ValidationError::custom("an integer is written in digits")) }
-    }
-
-    fn is_valid(&self, instance: &'i Value) -> bool {
-        self.also_number || !instance.is_f64()
-    }
 }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 pub use crate::arguments::Validators;
 pub use crate::arguments::both_ways::{hold_for_both_ways, hold_for_results};
-use crate::contract::schema::validation;
+#[cfg(feature = "jsonschema")]
+pub use crate::arguments::oracle::Oracle;
 use crate::contract::{SchemaFault, Schemas};
 
 /// The schemas of two types, as a capability's with these arguments and this result would be.
@@ -26,10 +27,16 @@ pub fn normalised(arguments: Value) -> Result<Schemas, SchemaFault> {
     Schemas::normalise(arguments, json!({ "type": "null" }))
 }
 
-/// Checks an instance the slow way, against the exported document alone. None when the document does not compile.
+/// Checks an instance against the exported document alone, as it stands. None when the document does not compile.
 #[must_use]
 pub fn oracle(document: &Value, instance: &Value) -> Option<bool> {
-    validation().build(document).ok().map(|validator| validator.is_valid(instance))
+    #[cfg(feature = "jsonschema")]
+    return crate::contract::schema::general::validation()
+        .build(document)
+        .ok()
+        .map(|general| general.is_valid(instance));
+    #[cfg(not(feature = "jsonschema"))]
+    return crate::contract::schema::check::Check::of(document).ok().map(|check| check.accepts(instance));
 }
 
 /// What holds for every argument text: no panic, and whatever is accepted is canonical, stays what it is when it is sent

@@ -10,6 +10,11 @@ mod choice;
 mod defaults;
 mod exact;
 mod fault;
+#[cfg(feature = "jsonschema")]
+mod general;
+mod judge;
+#[cfg(feature = "jsonschema")]
+pub(crate) mod oracle;
 mod parse;
 mod property;
 mod reader;
@@ -22,14 +27,12 @@ pub use fault::{ArgumentCode, ArgumentFault, ResultFault};
 
 use std::borrow::Cow;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
-use crate::contract::schema::lint::uncompilable;
-use crate::contract::schema::{recursion, validation_of};
 use crate::contract::{SchemaFault, Schemas};
-use arena::{Arena, Arenas};
+use arena::Arena;
 use defaults::Defaults;
+use judge::Judge;
 
 /// The longest argument text, in bytes.
 pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
@@ -68,27 +71,21 @@ impl Arguments {
 ///
 /// Made once, on a capability's first use: compiling costs a hundred times what checking does.
 pub struct Validators {
-    arguments: Validator<Arenas>,
-    result: Validator<Arenas>,
+    arguments: Judge,
+    result: Judge,
     defaults: Defaults,
-    /// What finds the words for a refusal.
-    trees: tree::Trees,
 }
 
 impl Validators {
     /// Compiles both documents.
     ///
     /// # Errors
-    /// [`SchemaFault`] when the validator cannot enforce one of them.
+    /// [`SchemaFault`] when one of them cannot be enforced.
     pub fn compile(schemas: &Schemas) -> Result<Self, SchemaFault> {
-        let build = |document: &Value| {
-            validation_of::<Arenas>().build(&recursion::guarded(document)?).map_err(|error| uncompilable(&error))
-        };
         Ok(Self {
-            arguments: build(schemas.arguments())?,
-            result: build(schemas.result())?,
+            arguments: Judge::of(schemas.arguments())?,
+            result: Judge::of(schemas.result())?,
             defaults: Defaults::of(schemas.arguments())?,
-            trees: tree::Trees::of(schemas),
         })
     }
 
@@ -126,7 +123,7 @@ impl Validators {
     }
 
     fn text_of<'r>(&self, arena: &Arena<'r>, raw: &'r [u8]) -> Option<Cow<'r, [u8]>> {
-        if !arena.is_object() || !self.arguments.is_valid(arena.view()) {
+        if !arena.is_object() || !self.arguments.accepts(arena) {
             return None;
         }
         if arena.canonical && self.defaults.are_none() {
@@ -142,7 +139,7 @@ impl Validators {
 
     /// The same the long way, with the words for a refusal.
     fn arguments_by_tree(&self, raw: &[u8]) -> Result<Arguments, ArgumentFault> {
-        self.trees.arguments(raw, &self.defaults).map(|bytes| Arguments { bytes })
+        tree::arguments(&self.arguments, raw, &self.defaults).map(|bytes| Arguments { bytes })
     }
 
     /// Checks what a body returned against the result's schema.
@@ -155,13 +152,13 @@ impl Validators {
 
     /// The same for a text.
     pub(crate) fn result_text(&self, json: &str) -> Result<(), ResultFault> {
-        if self.is_result(json) { Ok(()) } else { self.trees.result(json) }
+        if self.is_result(json) { Ok(()) } else { tree::result(&self.result, json) }
     }
 
     /// True for a text that follows the result's schema, unless an object names a key twice.
     fn is_result(&self, json: &str) -> bool {
         let Some(arena) = arena::plain(json) else { return false };
-        let valid = self.result.is_valid(arena.view());
+        let valid = self.result.accepts(&arena);
         arena.done();
         valid
     }
@@ -169,6 +166,9 @@ impl Validators {
 
 impl core::fmt::Debug for Validators {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Validators").field("trees", &self.trees).finish_non_exhaustive()
+        f.debug_struct("Validators")
+            .field("arguments", &self.arguments)
+            .field("result", &self.result)
+            .finish_non_exhaustive()
     }
 }

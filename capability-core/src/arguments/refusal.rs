@@ -1,14 +1,13 @@
 //! A validator's verdict in words: the place, the rule, and what would be right.
 
-use jsonschema::error::ValidationErrorKind as Kind;
-use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
 
 use super::choice;
-use super::exact;
 use super::fault::{ArgumentCode, ArgumentFault, ResultFault};
+use super::judge::Judge;
 use super::suggest::{self, nearest, shown};
 use super::words;
+use crate::contract::schema::check::{Kind, Mistake};
 use crate::contract::schema::recursion;
 use crate::contract::schema::simplify::type_name;
 
@@ -24,31 +23,29 @@ pub(super) struct Told {
     pub(super) help: String,
 }
 
-/// The refusal of `value`, which `validator` refuses.
-pub(super) fn refusal(validator: &Validator, schema: &Value, value: &Value, length: usize) -> ArgumentFault {
-    let errors: Vec<ValidationError<'_>> = if length > MAX_SEARCHED {
-        validator.validate(value).err().into_iter().collect()
-    } else {
-        validator.iter_errors(value).collect()
-    };
-    let told: Vec<Told> = errors.iter().take(MAX_TOLD).map(|error| tell(error, schema)).collect();
+/// The refusal of `value`, which `judge` refuses; with `exact`, because of an integer that may have been rounded.
+pub(super) fn refusal(judge: &Judge, value: &Value, exact: bool, length: usize) -> ArgumentFault {
+    let schema = &judge.document;
+    let mistakes = judge.mistakes(value, exact, if length > MAX_SEARCHED { 1 } else { usize::MAX });
+    let told: Vec<Told> = mistakes.iter().take(MAX_TOLD).map(|mistake| tell(mistake, schema)).collect();
     let join = |part: fn(&Told) -> &str| {
         let mut lines: Vec<&str> = told.iter().map(part).filter(|line| !line.is_empty()).collect();
         lines.dedup();
         lines.join("\n")
     };
     let mut message = join(|told| &told.message);
-    if errors.len() > MAX_TOLD {
-        message.push_str(&format!("\nand {} more", errors.len() - MAX_TOLD));
+    if mistakes.len() > MAX_TOLD {
+        message.push_str(&format!("\nand {} more", mistakes.len() - MAX_TOLD));
     }
-    let (keyword, schema_path) = errors.first().map(|error| recorded(error, schema)).unwrap_or_default();
+    let Some(first) = mistakes.first() else { return unsaid() };
+    let (keyword, schema_path) = recorded(first, schema);
     ArgumentFault { code: ArgumentCode::Schema, message, help: join(|told| &told.help), keyword, schema_path }
 }
 
 /// The same for a result, of which nothing is told.
-pub(super) fn result(validator: &Validator, schema: &Value, value: &Value) -> ResultFault {
-    let (keyword, schema_path) =
-        validator.validate(value).err().map(|error| recorded(&error, schema)).unwrap_or_default();
+pub(super) fn result(judge: &Judge, value: &Value) -> ResultFault {
+    let mistakes = judge.mistakes(value, false, 1);
+    let (keyword, schema_path) = mistakes.first().map(|first| recorded(first, &judge.document)).unwrap_or_default();
     ResultFault { keyword, schema_path }
 }
 
@@ -78,7 +75,7 @@ pub(super) fn too_many_defaults() -> ArgumentFault {
 }
 
 /// Arguments that are refused by a schema that has no words for it.
-pub(super) fn unsaid() -> ArgumentFault {
+fn unsaid() -> ArgumentFault {
     ArgumentFault::new(
         ArgumentCode::Schema,
         "the arguments: they do not follow their schema",
@@ -86,105 +83,98 @@ pub(super) fn unsaid() -> ArgumentFault {
     )
 }
 
-/// What may be recorded of an error: both come from the schema alone.
-fn recorded(error: &ValidationError<'_>, schema: &Value) -> (Option<&'static str>, Option<String>) {
-    let path = recursion::exported(schema, error.schema_path().as_str());
-    match path.strip_suffix(exact::KEYWORD) {
-        Some(place) => (Some("type"), Some(format!("{place}type"))),
-        None => (words::keyword(error.kind().keyword()), Some(path)),
-    }
+/// What may be recorded of a mistake: both come from the schema alone.
+fn recorded(mistake: &Mistake<'_>, schema: &Value) -> (Option<&'static str>, Option<String>) {
+    (Some(mistake.kind.keyword()), Some(recursion::exported(schema, &mistake.schema)))
 }
 
-/// One error in words.
-pub(super) fn tell(error: &ValidationError<'_>, schema: &Value) -> Told {
-    if let Some(inner) = choice::closest(error) {
+/// One mistake in words.
+pub(super) fn tell(mistake: &Mistake<'_>, schema: &Value) -> Told {
+    if let Some(inner) = choice::closest(mistake) {
         return tell(inner, schema);
     }
-    let place = error.instance_path().as_str();
-    let (rule, help) = rule(error, schema);
+    let place = mistake.place.as_str();
+    let (rule, help) = rule(mistake, schema);
     let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{}`", suggest::place(place)) };
     Told { message: format!("{place}: {rule}"), help }
 }
 
-/// The rule that an error is about, and what would be right.
-#[expect(clippy::wildcard_enum_match_arm, reason = "keywords that no generated schema uses share one wording")]
-fn rule(error: &ValidationError<'_>, schema: &Value) -> (String, String) {
-    let instance: &Value = error.instance();
-    let node = around(error, schema);
+/// The rule that a mistake is about, and what would be right.
+fn rule(mistake: &Mistake<'_>, schema: &Value) -> (String, String) {
+    let instance: &Value = &mistake.value;
+    let node = around(mistake, schema);
     let named = |keyword: &str| node.and_then(|node| node.get(keyword));
-    match error.kind() {
-        Kind::Type { .. } => wrong_type(instance, named("type")),
-        Kind::Custom { .. } => (
+    match &mistake.kind {
+        Kind::Type => wrong_type(instance, named("type")),
+        Kind::Inexact => (
             "must be an integer that is written in digits".to_owned(),
             "send it without fraction and exponent; above 9007199254740992 those are not exact".to_owned(),
         ),
-        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+        Kind::AdditionalProperties(unexpected) | Kind::UnevaluatedProperties(unexpected) => {
             unknown(unexpected, node.map(words::properties).unwrap_or_default())
         }
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
+        Kind::Required(name) => {
+            let name = name.as_ref();
             let described = node.and_then(|node| node.get("properties")?.get(name)).map(words::expected);
             (
                 format!("`{name}` is missing"),
                 format!("add `{name}`{}", described.map(|kind| format!(": {kind}")).unwrap_or_default()),
             )
         }
-        Kind::Enum { options } => one_of(instance, options.as_array().map(Vec::as_slice).unwrap_or_default()),
-        Kind::Constant { expected_value } => one_of(instance, core::slice::from_ref(&**expected_value)),
-        Kind::Minimum { .. } | Kind::Maximum { .. } | Kind::ExclusiveMinimum { .. } | Kind::ExclusiveMaximum { .. } => {
+        Kind::Enum(options) => one_of(instance, options.as_array().map(Vec::as_slice).unwrap_or_default()),
+        Kind::Constant(value) => one_of(instance, core::slice::from_ref(value.as_ref())),
+        Kind::Minimum | Kind::Maximum | Kind::ExclusiveMinimum | Kind::ExclusiveMaximum => {
             let range = words::range(node, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum");
             (format!("{} is outside the range", shown(&instance.to_string())), format!("send a number {range}"))
         }
-        Kind::MinLength { .. } | Kind::MaxLength { .. } => {
+        Kind::MinLength | Kind::MaxLength => {
             let length = instance.as_str().map_or(0, |text| text.chars().count());
             let range = words::range(node, "minLength", "maxLength", "", "");
             (format!("the text has {length} characters"), format!("send a number of characters {range}"))
         }
-        Kind::MinItems { .. } | Kind::MaxItems { .. } => {
+        Kind::MinItems | Kind::MaxItems => {
             let length = instance.as_array().map_or(0, Vec::len);
             let range = words::range(node, "minItems", "maxItems", "", "");
             (format!("the list has {length} items"), format!("send a number of items {range}"))
         }
-        Kind::MinProperties { .. } | Kind::MaxProperties { .. } => {
+        Kind::MinProperties | Kind::MaxProperties => {
             let length = instance.as_object().map_or(0, Map::len);
             let range = words::range(node, "minProperties", "maxProperties", "", "");
             (format!("the object has {length} entries"), format!("send a number of entries {range}"))
         }
-        Kind::Pattern { pattern } => {
+        Kind::Pattern(pattern) => {
             ("the text does not have its form".to_owned(), format!("send a text that matches `{pattern}`"))
         }
-        Kind::Format { format } => (format!("the text is no {format}"), words::example(format)),
+        Kind::Format(format) => (format!("the text is no {format}"), words::example(format)),
         Kind::UniqueItems => ("an item stands in the list twice".to_owned(), "send each item once".to_owned()),
-        Kind::MultipleOf { multiple_of } => (
+        Kind::MultipleOf(multiple_of) => (
             format!("{} is not a multiple of {multiple_of}", shown(&instance.to_string())),
             format!("send a multiple of {multiple_of}"),
         ),
-        Kind::AdditionalItems { .. } | Kind::UnevaluatedItems { .. } | Kind::FalseSchema => {
-            ("nothing is accepted there".to_owned(), "leave it out".to_owned())
-        }
-        Kind::Not { schema } => (
+        Kind::NoItems(_) | Kind::Nothing => ("nothing is accepted there".to_owned(), "leave it out".to_owned()),
+        Kind::Not(schema) => (
             "the value is one of those that are not accepted".to_owned(),
             match schema.get("const") {
                 Some(value) => format!("send a value other than {}", shown(&value.to_string())),
                 None => "send another value".to_owned(),
             },
         ),
-        Kind::OneOfMultipleValid { .. } => (
+        Kind::OneOfSeveral => (
             "the value fits more than one of the alternatives".to_owned(),
             "send the properties of one alternative only".to_owned(),
         ),
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => choice::alternatives(instance, context, node),
-        Kind::PropertyNames { error } => {
-            let (rule, help) = rule(error, schema);
+        Kind::AnyOf(branches) | Kind::OneOfNone(branches) => choice::alternatives(instance, branches, node),
+        Kind::PropertyNames(inner) => {
+            let (rule, help) = rule(inner, schema);
             (format!("a key is not accepted: {rule}"), help)
         }
-        other => (format!("the rule `{}` is broken", other.keyword()), "send a value that keeps it".to_owned()),
+        Kind::Other(keyword) => (format!("the rule `{keyword}` is broken"), "send a value that keeps it".to_owned()),
     }
 }
 
-/// The schema that holds the keyword an error is about.
-fn around<'s>(error: &ValidationError<'_>, schema: &'s Value) -> Option<&'s Value> {
-    let path = recursion::exported(schema, error.schema_path().as_str());
+/// The schema that holds the keyword a mistake is about.
+fn around<'s>(mistake: &Mistake<'_>, schema: &'s Value) -> Option<&'s Value> {
+    let path = recursion::exported(schema, &mistake.schema);
     schema.pointer(path.rsplit_once('/')?.0)
 }
 

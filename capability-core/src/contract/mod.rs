@@ -34,6 +34,17 @@ pub struct SourceLocation {
     pub column: u32,
 }
 
+impl SourceLocation {
+    /// Where the call of this stands.
+    #[doc(hidden)]
+    #[must_use]
+    #[track_caller]
+    pub const fn here() -> Self {
+        let caller = core::panic::Location::caller();
+        Self { file: caller.file(), line: caller.line(), column: caller.column() }
+    }
+}
+
 impl core::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
@@ -80,10 +91,20 @@ pub struct Capability {
 pub struct Definition {
     pub name: &'static str,
     pub version: u32,
-    pub title: Option<&'static str>,
     pub description: &'static str,
     pub side_effect: SideEffect,
     pub network: Network,
+    pub options: Options,
+    pub handles: &'static [HandleKind],
+    pub package: &'static str,
+    pub location: SourceLocation,
+    pub code: Code,
+}
+
+/// What need not be written. The macro writes only what was: each token that it does not write is one that no build reads.
+#[doc(hidden)]
+pub struct Options {
+    pub title: Option<&'static str>,
     pub timeout_ms: Option<u64>,
     pub max_result: Option<u64>,
     pub per_turn: Option<u32>,
@@ -94,10 +115,23 @@ pub struct Definition {
     pub locked: bool,
     pub resident: bool,
     pub idempotent: bool,
-    pub handles: &'static [HandleKind],
-    pub package: &'static str,
-    pub location: SourceLocation,
-    pub code: Code,
+}
+
+impl Options {
+    /// Nothing written.
+    pub const NONE: Self = Self {
+        title: None,
+        timeout_ms: None,
+        max_result: None,
+        per_turn: None,
+        target: Target::NONE,
+        scope: None,
+        risk: None,
+        default: DefaultEffect::Floor,
+        locked: false,
+        resident: false,
+        idempotent: false,
+    };
 }
 
 impl Capability {
@@ -113,12 +147,13 @@ impl Capability {
         let Some(version) = NonZeroU32::new(definition.version) else {
             panic!("`version` is a positive integer");
         };
+        let options = &definition.options;
         assert!(HandleKind::all_distinct(definition.handles), "one handle of each kind is lent to a call");
         Self {
             name: CapabilityName::of_entry(definition.name),
             version,
             class,
-            bounds: Bounds::written(class, definition.timeout_ms, definition.max_result, definition.per_turn),
+            bounds: Bounds::written(class, options.timeout_ms, options.max_result, options.per_turn),
             definition,
         }
     }
@@ -155,13 +190,13 @@ impl Capability {
     /// What it acts on.
     #[must_use]
     pub const fn target(&self) -> Target {
-        self.definition.target
+        self.definition.options.target
     }
 
     /// How grave a wrong call would be.
     #[must_use]
     pub const fn risk(&self) -> Risk {
-        match self.definition.risk {
+        match self.definition.options.risk {
             Some(written) => written,
             None => Risk::of_class(self.class),
         }
@@ -170,37 +205,37 @@ impl Capability {
     /// The argument that `:scope` in a declaration or rule refers to.
     #[must_use]
     pub const fn scope(&self) -> Option<&'static str> {
-        self.definition.scope
+        self.definition.options.scope
     }
 
     /// What policy starts from.
     #[must_use]
     pub const fn default_effect(&self) -> DefaultEffect {
-        self.definition.default
+        self.definition.options.default
     }
 
     /// True when it exists to be named and never runs; nothing can relax that.
     #[must_use]
     pub const fn is_locked(&self) -> bool {
-        self.definition.locked
+        self.definition.options.locked
     }
 
     /// True when the author wants it among the tools a model always sees.
     #[must_use]
     pub const fn is_resident(&self) -> bool {
-        self.definition.resident
+        self.definition.options.resident
     }
 
     /// True when the author promises that doing it twice is doing it once.
     #[must_use]
     pub const fn is_idempotent(&self) -> bool {
-        self.definition.idempotent
+        self.definition.options.idempotent
     }
 
     /// A short human name, when one was written.
     #[must_use]
     pub const fn title(&self) -> Option<&'static str> {
-        self.definition.title
+        self.definition.options.title
     }
 
     /// The function's doc comment: paragraphs kept, soft line breaks joined.

@@ -62,6 +62,8 @@ pub(super) struct Course {
     pub(super) executor: Arc<Inner>,
     pub(super) session: Session,
     pub(super) ticket: AuditTicket,
+    /// What is asked for. It stays here, where states are handed on without it, and validate takes its parts.
+    pub(super) proposal: Proposal,
     /// The approval that is being resumed.
     pub(super) resumed: Option<Filed>,
     /// What the author's code was lent, for as long as this course answers for it.
@@ -69,13 +71,10 @@ pub(super) struct Course {
 }
 
 /// Nothing is established.
-pub struct Proposed {
-    pub(super) proposal: Proposal,
-}
+pub struct Proposed(pub(super) ());
 
 /// It names a registered capability, and a provider decision says who would run it.
 pub struct Resolved {
-    pub(super) proposal: Proposal,
     pub(super) subject: Settled,
 }
 

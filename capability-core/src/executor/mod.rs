@@ -175,9 +175,9 @@ impl Executor {
     /// Asks for something. Whatever happens is the outcome, and is audited: a refusal, a pending question and a failure
     /// as much as a result.
     pub async fn invoke(&self, session: &Session, proposal: Proposal) -> Outcome {
-        match self.enter(session) {
+        match self.enter(session, proposal) {
             Err(stopped) => stopped.audit().await,
-            Ok(course) => through(Invocation { course, state: Proposed { proposal } }).await,
+            Ok(course) => through(Invocation { course, state: Proposed(()) }).await,
         }
     }
 
@@ -186,7 +186,7 @@ impl Executor {
     ///
     /// Needs a session of the subject that proposed it.
     pub async fn resume(&self, session: &Session, id: ApprovalId) -> Outcome {
-        let course = match self.enter(session) {
+        let course = match self.enter(session, Proposal::new(String::new(), 0, Vec::new())) {
             Err(stopped) => return stopped.audit().await,
             Ok(course) => course,
         };
@@ -201,11 +201,11 @@ impl Executor {
     #[doc(hidden)]
     #[must_use]
     pub fn enter_for_measurement(&self, session: &Session, proposal: Proposal) -> Option<Invocation<Proposed>> {
-        self.enter(session).ok().map(|course| Invocation { course, state: Proposed { proposal } })
+        self.enter(session, proposal).ok().map(|course| Invocation { course, state: Proposed(()) })
     }
 
     /// The door: an audit ticket first, then whether this session may ask at all.
-    fn enter(&self, session: &Session) -> Result<Box<Course>, Box<Stopped>> {
+    fn enter(&self, session: &Session, proposal: Proposal) -> Result<Box<Course>, Box<Stopped>> {
         let inner = &self.0;
         let mut id = [0; 16];
         let (start, count) = id.split_at_mut(8);
@@ -217,17 +217,12 @@ impl Executor {
             InvocationId(id),
             session.shared_identity(),
         );
-        let course = Box::new(Course {
-            executor: Arc::clone(inner),
-            session: session.clone(),
-            ticket,
-            resumed: None,
-            held: None,
-        });
-        if session.identity().mode.is_refused_on_entry() {
+        let (executor, session) = (Arc::clone(inner), session.clone());
+        let course = Box::new(Course { executor, session, ticket, proposal, resumed: None, held: None });
+        if course.session.identity().mode.is_refused_on_entry() {
             return Err(course.refuse(Code::ModeRefused));
         }
-        if session.ending().has_come() {
+        if course.session.ending().has_come() {
             return Err(course.refuse(Code::SessionEnded));
         }
         Ok(course)
@@ -263,14 +258,14 @@ impl Executor {
         identity.mode = identity.mode.max(course.session.identity().mode);
         course.session = course.session.under(identity);
         course.ticket.under(course.session.shared_identity());
-        let proposal = Proposal {
+        course.proposal = Proposal {
             name: approval.capability.clone(),
             version: approval.version.get(),
             arguments: approval.arguments.clone(),
             claims: approval.claims.clone(),
         };
         course.resumed = Some(filed);
-        Ok(Invocation { course, state: Proposed { proposal } })
+        Ok(Invocation { course, state: Proposed(()) })
     }
 
     /// Records something that is no invocation: an answer, an expiry, a changed setting.

@@ -6,7 +6,7 @@ use crate::code::{Code, Stage};
 impl Invocation<Proposed> {
     pub(super) fn into_resolved(mut self) -> Result<Invocation<Resolved>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Resolve;
-        let proposal = self.state.proposal;
+        let proposal = &self.course.proposal;
         let executor = &self.course.executor;
         let found = executor
             .registry
@@ -18,6 +18,6 @@ impl Invocation<Proposed> {
         let entry = held.entry();
         let decision = held.decision(executor.binds(entry));
         self.course.ticket.resolved(entry, entry.class());
-        Ok(Invocation { course: self.course, state: Resolved { proposal, subject: Settled { at, decision } } })
+        Ok(Invocation { course: self.course, state: Resolved { subject: Settled { at, decision } } })
     }
 }

@@ -12,13 +12,15 @@ use crate::policy::Verdict;
 impl Invocation<Resolved> {
     pub(super) async fn into_validated(mut self) -> Result<Invocation<Validated>, Box<Stopped>> {
         self.course.ticket.stage = Stage::Validate;
-        let Resolved { proposal, subject } = self.state;
+        let Resolved { subject } = self.state;
         let mut course = self.course;
+        let (arguments, claims) =
+            (core::mem::take(&mut course.proposal.arguments), core::mem::take(&mut course.proposal.claims));
         let Some(held) = course.entry(&subject) else {
             return Err(course.refuse(Code::UnknownCapability));
         };
         let entry = held.entry();
-        if !proposal.claims.fit() {
+        if !claims.fit() {
             return Err(course.refuse(Code::ClaimsTooLarge));
         }
         let arguments = match held.built() {
@@ -26,7 +28,7 @@ impl Invocation<Resolved> {
                 let refusal = Refusal { message: fault.to_string().into(), ..Code::SchemaFault.into() };
                 return Err(course.refuse(refusal));
             }
-            Ok(built) => built.validators.arguments_of(proposal.arguments),
+            Ok(built) => built.validators.arguments_of(arguments),
         };
         let arguments = match arguments {
             Ok(arguments) => arguments,
@@ -62,7 +64,7 @@ impl Invocation<Resolved> {
         };
         course.ticket.stage = Stage::Validate;
         course.ticket.waited();
-        let valid = Box::new(Valid { subject, arguments, claims: proposal.claims, target, scope, judged, prepared });
+        let valid = Box::new(Valid { subject, arguments, claims, target, scope, judged, prepared });
         Ok(Invocation { course, state: Validated { valid } })
     }
 }

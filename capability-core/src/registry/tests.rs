@@ -1,9 +1,7 @@
 //! Entries as the linker would bring them, and what is told of those that do not fit.
 
 use super::{ContractList, Registry};
-use crate::contract::{
-    Capability, Contract, DefaultEffect, Definition, Network, Schemas, SideEffect, SourceLocation, Target,
-};
+use crate::contract::{Capability, Contract, Definition, Network, Options, Schemas, SideEffect, SourceLocation};
 use crate::private::Code;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -18,20 +16,10 @@ const fn definition(name: &'static str, version: u32, package: &'static str, lin
     Definition {
         name,
         version,
-        title: None,
         description: "",
         side_effect: SideEffect::ReadOnly,
         network: Network::Local,
-        timeout_ms: None,
-        max_result: None,
-        per_turn: None,
-        target: Target::NONE,
-        scope: None,
-        risk: None,
-        default: DefaultEffect::Floor,
-        locked: true,
-        resident: false,
-        idempotent: false,
+        options: Options { locked: true, ..Options::NONE },
         handles: &[],
         package,
         location: SourceLocation { file: "src/lib.rs", line, column: 1 },

@@ -63,8 +63,8 @@ zoo! {
     Option<u8>, zoo::Optional, zoo::Plain, zoo::Documented, zoo::External, zoo::Internal, zoo::InternalClosed,
     zoo::Adjacent, zoo::Untagged, zoo::FlatStruct, zoo::FlatMap, zoo::FlatExternal, zoo::FlatInternal, zoo::FlatTwo,
     zoo::FlatOption, zoo::List, zoo::Tree, zoo::Ping, zoo::Expression, zoo::Maps, zoo::Tuples, zoo::Transparent,
-    zoo::Text, zoo::Bytes, zoo::Nested, zoo::Results, zoo::Renamed, zoo::Defaulted, zoo::Denying, zoo::Addresses,
-    zoo::IntegerKeys, zoo::Lasts, BTreeMap<String, Option<zoo::Leaf>>, BTreeSet<String>, Vec<(u8, zoo::Plain)>,
+    zoo::Bytes, zoo::Dated, zoo::Nested, zoo::Results, zoo::Renamed, zoo::Defaulted, zoo::Denying, zoo::Addresses,
+    zoo::IntegerKeys, zoo::Lasts, zoo::Stepped, BTreeMap<String, Option<zoo::Leaf>>, BTreeSet<String>, Vec<(u8, zoo::Plain)>,
 }
 
 /// Every keyword whose verdict looks at whole values.

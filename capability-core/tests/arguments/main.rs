@@ -7,6 +7,9 @@ mod both_ways;
 #[cfg(test)]
 mod canonical;
 #[cfg(test)]
+#[cfg(feature = "jsonschema")]
+mod oracle;
+#[cfg(test)]
 mod recursion;
 #[cfg(test)]
 mod refusals;

@@ -118,3 +118,32 @@ fn alternatives_that_cannot_be_told_apart_are_a_fault() {
     let fault = schemas_of::<Holds<Whole>, ()>().expect_err("a fault").to_string();
     assert!(fault.contains("does not hold the type around it"), "{fault}");
 }
+
+#[test]
+fn a_type_that_may_be_nothing_but_itself_is_a_fault() {
+    #[derive(JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Again {
+        Boxed(Box<Again>),
+        Number(u8),
+    }
+    #[derive(JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum There {
+        Back(Box<AndBack>),
+        Number(u8),
+    }
+    #[derive(JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum AndBack {
+        There(Box<There>),
+        Text(String),
+    }
+    for fault in [schemas_of::<Holds<Again>, ()>(), schemas_of::<Holds<There>, ()>()] {
+        let fault = fault.expect_err("a fault").to_string();
+        assert!(fault.contains("more than itself"), "{fault}");
+    }
+}

@@ -23,8 +23,8 @@ struct Search {
     tags: Option<Vec<String>>,
     labels: Option<BTreeMap<String, u8>>,
     shape: Option<Shape>,
-    #[schemars(email)]
-    mail: Option<String>,
+    #[schemars(extend("format" = "uuid"))]
+    id: Option<String>,
     large: Option<u64>,
     small: Option<i64>,
     byte: Option<u8>,
@@ -196,7 +196,7 @@ fn a_refusal_names_the_place_the_rule_and_what_would_be_right() {
         (
             json!({"query": "a", "limt": 1}),
             "the arguments: `limt` is not accepted",
-            "perhaps `limit` for `limt`; accepted are `byte`, `exact`, `labels`, `large`, `limit`, `mail`, `nested`, `query`, `range`, `ratio`, `shape`, `small` or `tags`",
+            "perhaps `limit` for `limt`; accepted are `byte`, `exact`, `id`, `labels`, `large`, `limit`, `nested`, `query`, `range`, `ratio`, `shape`, `small` or `tags`",
             "additionalProperties",
             "/additionalProperties",
         ),
@@ -243,11 +243,11 @@ fn a_refusal_names_the_place_the_rule_and_what_would_be_right() {
             "/properties/shape/anyOf",
         ),
         (
-            json!({"query": "a", "mail": "nobody"}),
-            "`/mail`: the text is no email",
-            "send it as in \"name@example.org\"",
+            json!({"query": "a", "id": "nobody"}),
+            "`/id`: the text is no uuid",
+            "send it as in \"67e55044-10b1-426f-9247-bb680e5fe0c8\"",
             "format",
-            "/properties/mail/format",
+            "/properties/id/format",
         ),
         (
             json!({"query": "a", "limit": 1.5}),

@@ -1,6 +1,7 @@
 //! What an exported schema says, row by row.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
 
 use capability_core::__validation::{Validators, normalised, schemas_of};
 use capability_core::contract::Schemas;
@@ -294,6 +295,9 @@ fn a_place_that_accepts_anything_is_a_fault_that_names_it() {
     assert_eq!(fault.pointer(), "/properties/deep/additionalProperties/items");
 }
 
+/// What a pattern without end is told: that it is one, or that there is nothing here to match it with.
+const PATTERN: &str = if cfg!(feature = "jsonschema") { "in linear time" } else { "enable the feature `jsonschema`" };
+
 #[test]
 fn what_cannot_be_enforced_or_would_be_fetched_is_a_fault() {
     let with = |schema: Value| json!({ "type": "object", "properties": { "a": schema } });
@@ -304,9 +308,12 @@ fn what_cannot_be_enforced_or_would_be_fetched_is_a_fault() {
         (json!({"$ref": "#/$defs/Absent"}), "leads to a definition"),
         (json!({"$id": "https://example.org/", "type": "string"}), "`$id`"),
         (json!({"type": "string", "nullable": true}), "`nullable`"),
-        (json!({"type": "string", "pattern": "("}), "in linear time"),
-        (json!({"type": "string", "pattern": "(?=a)"}), "in linear time"),
-        (json!({"type": "string", "pattern": r"(a)\1"}), "in linear time"),
+        (json!({"type": "string", "pattern": "("}), PATTERN),
+        (json!({"type": "string", "pattern": "(?=a)"}), PATTERN),
+        (json!({"type": "string", "pattern": r"(a)\1"}), PATTERN),
+        (json!({"type": "strin"}), "/properties/a"),
+        (json!({"type": "integer", "minimum": "1"}), "/properties/a"),
+        (json!({"type": "string", "minLength": -1}), "/properties/a"),
         (json!({"type": "integer", "minimum": 5, "maximum": 1}), "`minimum` is 5 and `maximum` is 1"),
         (json!({"type": "integer", "minimum": 5, "default": 1}), "`/properties/a/default`"),
         (json!([]), "a schema is an object"),
@@ -314,12 +321,46 @@ fn what_cannot_be_enforced_or_would_be_fetched_is_a_fault() {
         let fault = fault(with(schema));
         assert!(fault.contains(says), "{says}: {fault}");
     }
-    // A keyword's value is looked at when the document is compiled, which a listing does without.
-    let misspelt = normalised(with(json!({"type": "strin"}))).expect("a schema");
-    assert_eq!(Validators::compile(&misspelt).expect_err("a fault").pointer(), "/properties/a/type");
     assert!(fault(json!({"type": "string"})).contains("are an object"));
     assert!(fault(json!(true)).contains("accepts anything"));
     assert!(fault(json!("text")).contains("a schema is an object"));
+}
+
+/// Without a general validator, a keyword that is not checked is told, and so is what would check it.
+#[test]
+fn a_keyword_that_is_not_checked_names_the_feature_that_does() {
+    for (schema, keyword) in [
+        (json!({"type": "string", "pattern": "^a+$"}), "`pattern`"),
+        (json!({"type": "string", "format": "email"}), "`format: email`"),
+        (json!({"type": "array", "items": {"type": "integer"}, "contains": {"const": 1}}), "`contains`"),
+        (json!({"type": "object", "patternProperties": {"^a": {"type": "null"}}}), "`patternProperties`"),
+        (json!({"type": "string", "contentEncoding": "base64"}), "`contentEncoding`"),
+        (json!({"type": "string", "then": {"minLength": 1}}), "`then`"),
+    ] {
+        let document = json!({ "type": "object", "properties": { "a": schema } });
+        if cfg!(feature = "jsonschema") {
+            let schemas = normalised(document).unwrap_or_else(|fault| panic!("{keyword}: {fault}"));
+            assert!(Validators::compile(&schemas).is_ok(), "{keyword}");
+            continue;
+        }
+        let fault = fault(document);
+        assert!(fault.contains("the argument schema at `/properties/a`") && fault.contains(keyword), "{fault}");
+        assert!(fault.contains("help: enable the feature `jsonschema` of `capability-core`"), "{fault}");
+    }
+}
+
+#[test]
+fn items_that_must_differ_are_told_apart_in_good_time() {
+    let items = json!({ "type": "array", "uniqueItems": true, "items": { "type": "integer" } });
+    let document = json!({ "type": "object", "properties": { "a": items } });
+    let validators = Validators::compile(&normalised(document).expect("a schema")).expect("it compiles");
+    let list = |last: u32| (0..100_000).chain([last]).map(|item| item.to_string()).collect::<Vec<_>>().join(",");
+    let started = Instant::now();
+    assert!(validators.arguments(format!("{{\"a\":[{}]}}", list(100_000)).as_bytes()).is_ok());
+    let fault = validators.arguments(format!("{{\"a\":[{}]}}", list(50_000)).as_bytes()).expect_err("refused");
+    assert_eq!(fault.keyword, Some("uniqueItems"));
+    // Each with each would be five thousand million comparisons.
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]

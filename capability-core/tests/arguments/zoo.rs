@@ -116,14 +116,47 @@ shapes! {
     struct Results { a: Result<u8, String>, b: core::ops::Range<u8> }
     struct Addresses { a: IpAddr, b: Ipv4Addr, c: Ipv6Addr, d: Option<IpAddr> }
     struct Lasts { a: Duration }
+    struct Dated {
+        #[schemars(extend("format" = "date-time"))]
+        a: String,
+        #[schemars(extend("format" = "date"))]
+        b: String,
+        #[schemars(extend("format" = "time"))]
+        c: String,
+        #[schemars(extend("format" = "duration"))]
+        d: String,
+        #[schemars(extend("format" = "uuid"))]
+        e: String,
+    }
+    struct Stepped {
+        #[schemars(extend("multipleOf" = 3))]
+        a: u64,
+        #[schemars(extend("multipleOf" = 0.25))]
+        b: f64,
+        #[schemars(extend("multipleOf" = 7))]
+        c: i64,
+        #[schemars(extend("exclusiveMinimum" = -1.5, "exclusiveMaximum" = 1e17))]
+        d: f64,
+        #[schemars(extend("not" = { "const": 7 }))]
+        e: u8,
+        #[schemars(extend("minProperties" = 1, "maxProperties" = 3, "propertyNames" = { "type": "string", "maxLength": 2 }))]
+        f: BTreeMap<String, i8>,
+    }
     struct IntegerKeys { a: BTreeMap<u32, String>, b: BTreeMap<i8, u8> }
 }
 
 #[derive(JsonSchema, Deserialize, Serialize, Debug, PartialEq)]
 pub struct Newtype(u16);
 
+/// A pattern, which needs an engine.
+#[cfg(feature = "jsonschema")]
 #[derive(JsonSchema, Deserialize, Serialize, Debug, PartialEq)]
 pub struct Text(#[schemars(regex(pattern = r"^[a-z]{2,5}(-[0-9]+)?$"))] String);
+
+/// A format that is left to a general validator.
+#[cfg(feature = "jsonschema")]
+#[derive(JsonSchema, Deserialize, Serialize, Debug, PartialEq)]
+pub struct Linked(#[schemars(extend("format" = "uri"))] String);
 
 #[derive(JsonSchema, Deserialize, Serialize, Debug, PartialEq)]
 #[serde(from = "u8", into = "u8")]

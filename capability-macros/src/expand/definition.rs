@@ -10,24 +10,12 @@ use crate::model::{Contract, Model, Target};
 
 pub(super) fn of(model: &Model<'_>) -> TokenStream {
     let p = support(model);
-    let Contract { name, version, title, bounds, scope, risk, default, locked, resident, idempotent, .. } =
-        &model.contract;
-    let title = optional(title.as_ref());
+    let contract = &model.contract;
+    let (name, version) = (&contract.name, &contract.version);
     let description = description::of(&model.function.attributes);
-    let side_effect = variant(model.contract.side_effect.word());
-    let network = variant(model.contract.network.word());
-    let (timeout_ms, max_result, per_turn) =
-        (optional(bounds.timeout_ms), optional(bounds.max_result), optional(bounds.per_turn));
-    let target = match &model.contract.target {
-        Some(Target { kind, argument }) => {
-            let kind = variant(kind);
-            quote!(#p::Target { kind: #p::TargetKind::#kind, argument: ::core::option::Option::Some(#argument) })
-        }
-        None => quote!(#p::Target::NONE),
-    };
-    let scope = optional(scope.as_ref());
-    let risk = optional(risk.map(variant).map(|risk| quote!(#p::Risk::#risk)));
-    let default = variant(default.unwrap_or("floor"));
+    let side_effect = variant(contract.side_effect.word());
+    let network = variant(contract.network.word());
+    let options = options(contract, &p);
     let handles = model.handles().map(|handle| {
         let (ty, conditions) = (handle.ty, &handle.conditions);
         quote!(#(#conditions)* <#ty as #p::Handle>::KIND)
@@ -37,37 +25,50 @@ pub(super) fn of(model: &Model<'_>) -> TokenStream {
         #p::Definition {
             name: #name,
             version: #version,
-            title: #title,
             description: #description,
             side_effect: #p::SideEffect::#side_effect,
             network: #p::Network::#network,
-            timeout_ms: #timeout_ms,
-            max_result: #max_result,
-            per_turn: #per_turn,
-            target: #target,
-            scope: #scope,
-            risk: #risk,
-            default: #p::DefaultEffect::#default,
-            locked: #locked,
-            resident: #resident,
-            idempotent: #idempotent,
+            options: #options,
             handles: &[#(#handles),*],
             package: ::core::env!("CARGO_PKG_NAME"),
-            location: #p::SourceLocation {
-                file: ::core::file!(),
-                line: ::core::line!(),
-                column: ::core::column!(),
-            },
+            location: #p::SourceLocation::here(),
             code: #code,
         }
     }
 }
 
-fn optional(value: Option<impl ToTokens>) -> TokenStream {
-    match value {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
+/// What was written of what need not be.
+fn options(contract: &Contract, p: &TokenStream) -> TokenStream {
+    let Contract { title, bounds, target, scope, risk, default, locked, resident, idempotent, .. } = contract;
+    let target = target.as_ref().map(|Target { kind, argument }| {
+        let (kind, argument) = (variant(kind), optional(argument));
+        quote!(#p::Target { kind: #p::TargetKind::#kind, argument: #argument })
+    });
+    let default = default.map(variant).map(|default| quote!(#p::DefaultEffect::#default));
+    let risk = risk.map(variant).map(|risk| optional(quote!(#p::Risk::#risk)));
+    let written = [
+        title.as_ref().map(optional).map(|title| quote!(title: #title)),
+        bounds.timeout_ms.map(optional).map(|timeout| quote!(timeout_ms: #timeout)),
+        bounds.max_result.map(optional).map(|most| quote!(max_result: #most)),
+        bounds.per_turn.map(optional).map(|most| quote!(per_turn: #most)),
+        target.map(|target| quote!(target: #target)),
+        scope.as_ref().map(optional).map(|scope| quote!(scope: #scope)),
+        risk.map(|risk| quote!(risk: #risk)),
+        default.map(|default| quote!(default: #default)),
+        locked.then(|| quote!(locked: true)),
+        resident.then(|| quote!(resident: true)),
+        idempotent.then(|| quote!(idempotent: true)),
+    ];
+    let mut written = written.into_iter().flatten().peekable();
+    if written.peek().is_none() {
+        return quote!(#p::Options::NONE);
     }
+    quote!(#p::Options { #(#written,)* ..#p::Options::NONE })
+}
+
+/// The option that holds it.
+fn optional(value: impl ToTokens) -> TokenStream {
+    quote!(::core::option::Option::Some(#value))
 }
 
 /// The variant that a word of the attribute stands for: `read_only` is `ReadOnly`.

@@ -1,10 +1,11 @@
-//! Argument bytes, against a schema with a choice, a map, defaults, bounds and a type that holds itself.
+//! Argument bytes, against a schema with a choice, a map, defaults, bounds and a type that holds itself; the check of our own
+//! against a general validator.
 #![no_main]
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use capability_core::__validation::{Validators, hold_for_arguments, schemas_of};
+use capability_core::__validation::{Oracle, Validators, hold_for_arguments, schemas_of};
 use capability_core::contract::Schemas;
 use libfuzzer_sys::fuzz_target;
 use schemars::JsonSchema;
@@ -35,13 +36,15 @@ struct Tree {
     _children: Vec<Tree>,
 }
 
-static SCHEMAS: LazyLock<(Schemas, Validators)> = LazyLock::new(|| {
+static SCHEMAS: LazyLock<(Schemas, Validators, Oracle)> = LazyLock::new(|| {
     let schemas = schemas_of::<Arguments, ()>().expect("the type has a schema");
     let validators = Validators::compile(&schemas).expect("it compiles");
-    (schemas, validators)
+    let oracle = Oracle::of(&schemas).expect("it compiles both ways");
+    (schemas, validators, oracle)
 });
 
 fuzz_target!(|raw: &[u8]| {
-    let (schemas, validators) = &*SCHEMAS;
+    let (schemas, validators, oracle) = &*SCHEMAS;
     hold_for_arguments(validators, schemas, raw);
+    let _: Option<bool> = oracle.hold_for_arguments(raw);
 });

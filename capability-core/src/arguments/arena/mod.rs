@@ -5,14 +5,16 @@
 //! finds the words for the refusal and has the last word.
 
 mod build;
-mod digits;
+#[cfg(feature = "jsonschema")]
+mod foreign;
 mod room;
 mod scan;
 mod view;
 mod write;
 
 pub(super) use build::{arguments, plain};
-pub(super) use view::Arenas;
+#[cfg(feature = "jsonschema")]
+pub(super) use foreign::Arenas;
 
 /// Up to how many entries an object is searched one by one.
 const FEW: usize = 8;
@@ -106,5 +108,8 @@ impl<'t> Arena<'t> {
     }
 }
 
+#[cfg(test)]
+#[cfg(feature = "jsonschema")]
+mod conformance;
 #[cfg(test)]
 mod tests;

@@ -1,29 +1,20 @@
-//! How the validator sees an arena.
+//! How a check sees an arena.
 
-use std::borrow::Cow;
-
-use jsonschema::JsonType;
-use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp};
-use serde_json::{Map, Value};
-
-use super::digits::Digits;
-use super::{Arena, Entry, FEW, Item, Span, Text};
-
-/// Arenas as a representation of JSON.
-pub(in super::super) struct Arenas;
+use super::{Arena, Entry, FEW, Item, Span};
+use crate::contract::schema::check::{self, Digits, Shape};
 
 /// One value and where its parts lie.
 #[derive(Clone, Copy)]
 pub(in super::super) struct View<'a> {
-    arena: &'a Arena<'a>,
-    item: &'a Item<'a>,
+    pub(super) arena: &'a Arena<'a>,
+    pub(super) item: &'a Item<'a>,
 }
 
 /// The entries of an object or a list.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Entries<'a> {
-    arena: &'a Arena<'a>,
-    entries: &'a [Entry<'a>],
+    pub(super) arena: &'a Arena<'a>,
+    pub(super) entries: &'a [Entry<'a>],
 }
 
 impl Arena<'_> {
@@ -33,227 +24,82 @@ impl Arena<'_> {
     }
 }
 
-impl Json for Arenas {
-    type Node<'a> = View<'a>;
-    type PreparedKey = Box<str>;
-    type StringBuffer = ();
-
-    // A lookup compares keys, as it does in a tree.
-    const KEYS_PER_LOOKUP: usize = 2;
-    const ACYCLIC: bool = true;
-
-    fn prepare_key(key: &str) -> Box<str> {
-        key.into()
-    }
-
-    fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(View<'_>) -> T) -> T {
-        let root = Item::Text(Text::Written(string));
-        f(Arena { entries: Vec::new(), unescaped: String::new(), root, rounded: false, canonical: false }.view())
-    }
-}
-
 impl<'a> View<'a> {
-    fn entries(self, span: Span) -> Entries<'a> {
+    #[inline]
+    pub(super) fn entries(self, span: Span) -> Entries<'a> {
         Entries { arena: self.arena, entries: self.arena.inside(span) }
     }
-
-    fn str(self) -> Option<&'a str> {
-        match self.item {
-            Item::Text(text) => Some(text.within(&self.arena.unescaped)),
-            _ => None,
-        }
-    }
 }
 
-impl<'a> Node<'a, Arenas> for View<'a> {
-    type Object = Entries<'a>;
-    type Array = Entries<'a>;
-    type Number = Digits;
-
+impl<'a> Entries<'a> {
+    /// Each entry with its key, which is empty in a list.
     #[inline]
-    fn as_object(&self) -> Option<Entries<'a>> {
-        match self.item {
-            Item::Object(span) => Some(self.entries(*span)),
-            _ => None,
-        }
+    pub(super) fn each(self) -> impl Iterator<Item = (&'a str, View<'a>)> + use<'a> {
+        let Self { arena, entries } = self;
+        entries.iter().map(|Entry { key, item }| (key.within(&arena.unescaped), View { arena, item }))
     }
 
     #[inline]
-    fn as_array(&self) -> Option<Entries<'a>> {
-        match self.item {
-            Item::List(span) => Some(self.entries(*span)),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn as_string(&self) -> Option<Cow<'a, str>> {
-        self.str().map(Cow::Borrowed)
-    }
-
-    #[inline]
-    fn as_number(&self) -> Option<Digits> {
-        match self.item {
-            Item::Natural(natural) => Some(Digits::Natural(*natural)),
-            Item::Negative(negative) => Some(Digits::Negative(*negative)),
-            Item::Double(double) => Some(Digits::Double(*double)),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn as_boolean(&self) -> Option<bool> {
-        match self.item {
-            Item::Bool(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn is_null(&self) -> bool {
-        matches!(self.item, Item::Null)
-    }
-
-    #[inline]
-    fn json_type(&self) -> JsonType {
-        match self.item {
-            Item::Null => JsonType::Null,
-            Item::Bool(_) => JsonType::Boolean,
-            Item::Natural(_) | Item::Negative(_) | Item::Double(_) => JsonType::Number,
-            Item::Text(_) => JsonType::String,
-            Item::List(_) => JsonType::Array,
-            Item::Object(_) => JsonType::Object,
-        }
-    }
-
-    #[inline]
-    fn string_length_within(&self, min: u64, max: u64) -> Option<bool> {
-        let text = self.str()?;
-        // A character takes one to four bytes: most lengths are decided without counting.
-        let (fewest, most) = (text.len().div_ceil(4) as u64, text.len() as u64);
-        Some(if most < min || fewest > max {
-            false
-        } else {
-            (min <= fewest && most <= max) || (min..=max).contains(&(text.chars().count() as u64))
-        })
-    }
-
-    fn equals_value(&self, expected: &Value) -> bool {
-        match (self.item, expected) {
-            (Item::Null, Value::Null) => true,
-            (Item::Bool(value), Value::Bool(expected)) => value == expected,
-            (Item::Text(_), Value::String(expected)) => self.str() == Some(expected),
-            (Item::List(span), Value::Array(expected)) => {
-                let items = self.entries(*span);
-                items.entries.len() == expected.len()
-                    && items.elements().zip(expected).all(|(item, expected)| item.equals_value(expected))
-            }
-            (Item::Object(span), Value::Object(expected)) => {
-                let object = self.entries(*span);
-                object.entries.len() == expected.len()
-                    && object
-                        .members()
-                        .all(|(name, item)| expected.get(name).is_some_and(|expected| item.equals_value(expected)))
-            }
-            (_, Value::Number(expected)) => {
-                self.as_number().is_some_and(|number| cmp::equal_numbers(&number, expected))
-            }
-            _ => false,
-        }
-    }
-
-    fn to_value(&self) -> Cow<'a, Value> {
-        Cow::Owned(match self.item {
-            Item::Null => Value::Null,
-            Item::Bool(value) => Value::Bool(*value),
-            Item::Natural(natural) => Value::from(*natural),
-            Item::Negative(negative) => Value::from(*negative),
-            Item::Double(double) => Value::from(*double),
-            Item::Text(_) => Value::from(self.str().unwrap_or_default()),
-            Item::List(span) => self.entries(*span).elements().map(|item| item.to_value().into_owned()).collect(),
-            Item::Object(span) => {
-                let members = self.entries(*span).members();
-                let members: Map<String, Value> =
-                    members.map(|(name, item)| (name.to_owned(), item.to_value().into_owned())).collect();
-                Value::Object(members)
-            }
-        })
-    }
-
-    #[inline]
-    fn identity(&self) -> Option<NodeIdentity> {
-        // Every value lies at a place of its own, and nothing moves once an arena is built.
-        Some(NodeIdentity::new(core::ptr::from_ref(self.item).addr()))
-    }
-}
-
-impl<'a> Object<'a, Arenas> for Entries<'a> {
-    type Node = View<'a>;
-    type MemberName = &'a str;
-    type MembersIter = Members<'a>;
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    #[inline]
-    fn get(&self, key: &Box<str>) -> Option<View<'a>> {
-        let Self { arena, entries } = *self;
+    pub(super) fn find(self, wanted: &str) -> Option<View<'a>> {
+        let Self { arena, entries } = self;
         let name = |entry: &'a Entry<'a>| entry.key.within(&arena.unescaped);
         let entry = if entries.len() <= FEW {
-            entries.iter().find(|entry| name(entry) == &**key)?
+            entries.iter().find(|entry| name(entry) == wanted)?
         } else {
-            entries.get(entries.binary_search_by(|entry| entry.key.within(&arena.unescaped).cmp(key)).ok()?)?
+            entries.get(entries.binary_search_by(|entry| entry.key.within(&arena.unescaped).cmp(wanted)).ok()?)?
         };
         Some(View { arena, item: &entry.item })
     }
+}
+
+impl<'a> check::View<'a> for View<'a> {
+    type List = Entries<'a>;
+    type Object = Entries<'a>;
 
     #[inline]
-    fn members(&self) -> Members<'a> {
-        Members { arena: self.arena, entries: self.entries.iter() }
+    fn shape(self) -> Shape<'a, Self> {
+        match self.item {
+            Item::Null => Shape::Null,
+            Item::Bool(value) => Shape::Bool(*value),
+            Item::Natural(natural) => Shape::Number(Digits::Natural(*natural)),
+            Item::Negative(negative) => Shape::Number(Digits::Negative(*negative)),
+            Item::Double(double) => Shape::Number(Digits::Double(*double)),
+            Item::Text(text) => Shape::Text(text.within(&self.arena.unescaped)),
+            Item::List(span) => Shape::List(self.entries(*span)),
+            Item::Object(span) => Shape::Object(self.entries(*span)),
+        }
     }
 }
 
-impl<'a> Array<'a, Arenas> for Entries<'a> {
-    type Node = View<'a>;
-    type ElementsIter = Elements<'a>;
+impl<'a> check::List<'a> for Entries<'a> {
+    type View = View<'a>;
 
     #[inline]
-    fn len(&self) -> usize {
+    fn length(self) -> usize {
         self.entries.len()
     }
 
     #[inline]
-    fn elements(&self) -> Elements<'a> {
-        Elements(self.members())
+    fn items(self) -> impl Iterator<Item = View<'a>> {
+        self.each().map(|(_, item)| item)
     }
 }
 
-/// The members of an object.
-pub(in super::super) struct Members<'a> {
-    arena: &'a Arena<'a>,
-    entries: core::slice::Iter<'a, Entry<'a>>,
-}
-
-impl<'a> Iterator for Members<'a> {
-    type Item = (&'a str, View<'a>);
+impl<'a> check::Object<'a> for Entries<'a> {
+    type View = View<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<(&'a str, View<'a>)> {
-        let Entry { key, item } = self.entries.next()?;
-        Some((key.within(&self.arena.unescaped), View { arena: self.arena, item }))
+    fn length(self) -> usize {
+        self.entries.len()
     }
-}
-
-/// The items of a list.
-pub(in super::super) struct Elements<'a>(Members<'a>);
-
-impl<'a> Iterator for Elements<'a> {
-    type Item = View<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<View<'a>> {
-        self.0.next().map(|(_, item)| item)
+    fn members(self) -> impl Iterator<Item = (&'a str, View<'a>)> {
+        self.each()
+    }
+
+    #[inline]
+    fn member(self, name: &str) -> Option<View<'a>> {
+        self.find(name)
     }
 }

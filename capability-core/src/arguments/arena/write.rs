@@ -4,8 +4,8 @@ use core::cmp::Ordering;
 
 use super::super::canonical::{put_digits, put_double, put_string};
 use super::super::defaults::{Defaults, MAX_FILLED_BYTES, Missing, Place};
-use super::digits::Digits;
 use super::{Arena, Entry, Item, Text};
+use crate::contract::schema::check::Digits;
 
 impl Arena<'_> {
     /// The canonical text, completed by `defaults`, into a buffer of about the right size. None when there are too many.

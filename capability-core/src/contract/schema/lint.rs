@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
+use super::Document;
 use super::bounds::compare;
+use super::check::{Place, Planner, Unplanned};
 use super::fault::SchemaFault;
 use super::pointer::Pointer;
 use super::walk::{self, has_type};
-use super::{Document, validation};
 
 /// How deep a document nests. The validator and every walk here recurse.
 const MAX_DEPTH: usize = 96;
@@ -74,7 +75,7 @@ fn one(schema: &Map<String, Value>, at: &Pointer) -> Result<(), SchemaFault> {
     Ok(())
 }
 
-fn is_annotation(keyword: &str) -> bool {
+pub(super) fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
         "title"
@@ -89,59 +90,40 @@ fn is_annotation(keyword: &str) -> bool {
     ) || keyword.starts_with("x-")
 }
 
-/// Refuses what cannot be compiled and defaults that their own schema refuses.
+/// Refuses what cannot be enforced and defaults that their own schema refuses.
 pub(super) fn enforceable(document: &Value) -> Result<(), SchemaFault> {
-    let mut compiles = false;
     let mut defaults = Vec::new();
     walk::every_ref(document, &mut Pointer::default(), &mut |schema, at| {
-        if let Value::Object(object) = schema {
-            compiles |= object.contains_key("pattern") || object.contains_key("patternProperties");
-            if let Some(default) = object.get("default") {
-                defaults.push((at.as_str().to_owned(), default));
-            }
+        if let Some(default) = schema.get("default") {
+            defaults.push((at.as_str().to_owned(), default));
         }
         Ok(())
     })?;
-    if defaults.is_empty() {
-        return if compiles {
-            validation().build(document).map(drop).map_err(|error| uncompilable(&error))
-        } else {
-            Ok(())
-        };
+    match accepted(document, &defaults) {
+        Ok(verdict) => verdict,
+        #[cfg(feature = "jsonschema")]
+        Err(_) => super::general::enforceable(document, &defaults),
+        #[cfg(not(feature = "jsonschema"))]
+        Err(unplanned) => Err(unplanned.into_fault()),
     }
-    let validators = validation().build_map(document).map_err(|error| uncompilable(&error))?;
-    for (pointer, default) in defaults {
-        // The map's keys are URI fragments, so that a name is percent-encoded there; one that is cannot be looked up
-        // plainly, and is compiled by reference instead.
-        let refused = match validators.get(&format!("#{pointer}")) {
-            Some(validator) => !validator.is_valid(default),
-            None => !by_reference(document, &pointer)?.is_valid(default),
-        };
-        if refused {
-            return Err(SchemaFault::new(
-                format!("{pointer}/default"),
-                "a default is one of the values its own schema accepts",
-                "change the default or the rule it breaks",
-            ));
-        }
-    }
-    Ok(())
 }
 
-fn by_reference(document: &Value, pointer: &str) -> Result<jsonschema::Validator, SchemaFault> {
-    let mut place = document.pointer(pointer).cloned().unwrap_or_default();
-    if let (Value::Object(place), Some(definitions)) = (&mut place, document.get("$defs")) {
-        place.insert("$defs".to_owned(), definitions.clone());
-    }
-    validation().build(&place).map_err(|error| uncompilable(&error))
+/// Whether each default is accepted by the schema that it stands in, as far as that is checked here.
+fn accepted(document: &Value, defaults: &[(String, &Value)]) -> Result<Result<(), SchemaFault>, Unplanned> {
+    let mut planner = Planner::of(document);
+    let root = planner.place("")?;
+    let places: Vec<Place> =
+        defaults.iter().map(|(pointer, _)| planner.place(pointer)).collect::<Result<_, Unplanned>>()?;
+    let check = planner.finish(root)?;
+    let refused = defaults.iter().zip(places).find(|((_, default), place)| !check.accepts_at(*place, *default));
+    Ok(refused.map_or(Ok(()), |((pointer, _), _)| Err(refused_default(pointer))))
 }
 
-/// A document that the validator does not take.
-pub(crate) fn uncompilable(error: &jsonschema::ValidationError<'_>) -> SchemaFault {
+/// A default that its own schema refuses.
+pub(super) fn refused_default(pointer: &str) -> SchemaFault {
     SchemaFault::new(
-        error.instance_path().as_str(),
-        "every keyword can be enforced, and every pattern in linear time",
-        "write a pattern without look-around and back-references, and keyword values as JSON Schema 2020-12 has them",
+        format!("{pointer}/default"),
+        "a default is one of the values its own schema accepts",
+        "change the default or the rule it breaks",
     )
-    .saying(error.to_string())
 }

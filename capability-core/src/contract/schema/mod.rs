@@ -4,9 +4,12 @@
 //! the contract list pins. JSON Schema 2020-12 throughout.
 
 mod bounds;
+pub(crate) mod check;
 mod close;
 mod fault;
-pub(crate) mod lint;
+#[cfg(feature = "jsonschema")]
+pub(crate) mod general;
+mod lint;
 mod names;
 pub(crate) mod pointer;
 pub(crate) mod recursion;
@@ -16,10 +19,6 @@ pub(crate) mod walk;
 
 pub use fault::SchemaFault;
 
-use std::sync::Arc;
-
-use jsonschema::json::{Json, SerdeJson};
-use jsonschema::{PatternOptions, Retrieve, ValidationOptions};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -179,19 +178,4 @@ fn is_bare_object(root: &Map<String, Value>) -> bool {
                     | "unevaluatedProperties"
             ) || (key == "additionalProperties" && root.get(key) != Some(&Value::Bool(false)))
         })
-}
-
-/// How every validator of this crate is built: nothing is fetched, patterns are matched in linear time, and a format that
-/// is shown is a format that is enforced.
-pub(crate) fn validation() -> ValidationOptions<'static> {
-    validation_of::<SerdeJson>()
-}
-
-/// The same for any representation of JSON.
-pub(crate) fn validation_of<F: Json>() -> ValidationOptions<'static, Arc<dyn Retrieve>, F> {
-    jsonschema::options_for::<F>()
-        .with_draft(jsonschema::Draft::Draft202012)
-        .offline()
-        .with_pattern_options(PatternOptions::regex())
-        .should_validate_formats(true)
 }

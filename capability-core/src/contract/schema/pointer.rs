@@ -7,11 +7,22 @@ pub(crate) struct Pointer(String);
 impl Pointer {
     /// Runs `inside` one step further down.
     pub(crate) fn within<R>(&mut self, step: &str, inside: impl FnOnce(&mut Self) -> R) -> R {
+        let back = self.descend(step);
+        let answer = inside(self);
+        self.ascend(back);
+        answer
+    }
+
+    /// Goes one step further down and says where to come back to.
+    pub(crate) fn descend(&mut self, step: &str) -> usize {
         let length = self.0.len();
         push(&mut self.0, step);
-        let answer = inside(self);
-        self.0.truncate(length);
-        answer
+        length
+    }
+
+    /// Comes back to where [`Pointer::descend`] began.
+    pub(crate) fn ascend(&mut self, to: usize) {
+        self.0.truncate(to);
     }
 
     pub(crate) fn as_str(&self) -> &str {

@@ -8,10 +8,17 @@ use serde_json::{Map, Value, json};
 
 use super::fault::SchemaFault;
 use super::pointer::Pointer;
-use super::walk;
+use super::{names, walk};
 
 /// The document as it is compiled: it accepts exactly what `document` accepts.
 pub(crate) fn guarded(document: &Value) -> Result<Value, SchemaFault> {
+    if let Some(reference) = circle(document) {
+        return Err(SchemaFault::new(
+            reference.strip_prefix('#').unwrap_or_default(),
+            "a type is more than itself: some value ends every way through it",
+            "give the alternative that is only the type again a field or a tag of its own",
+        ));
+    }
     let mut guarded = document.clone();
     walk::every_after(&mut guarded, &mut Pointer::default(), &mut |schema, at| {
         let Value::Object(object) = schema else { return Ok(()) };
@@ -40,6 +47,51 @@ pub(crate) fn guarded(document: &Value) -> Result<Value, SchemaFault> {
         Ok(())
     })?;
     Ok(guarded)
+}
+
+/// A reference that leads back to itself without going into the value: whether it accepts a value would be asked by asking
+/// whether it accepts that value.
+fn circle(document: &Value) -> Option<&str> {
+    let mut direct = Vec::new();
+    let definitions = document.get("$defs").and_then(Value::as_object);
+    let named = definitions.into_iter().flat_map(|named| named.values());
+    core::iter::once(document).chain(named).for_each(|schema| of_the_same(schema, &mut direct));
+    direct.into_iter().find(|start| {
+        let mut waiting = vec![*start];
+        let mut seen: Vec<&str> = Vec::new();
+        while let Some(reference) = waiting.pop() {
+            let mut next = Vec::new();
+            // A reference whose target is not found is refused by others.
+            if let Some(target) = reference.strip_prefix('#').and_then(|to| document.pointer(&names::decoded(to))) {
+                of_the_same(target, &mut next);
+            }
+            if next.contains(start) {
+                return true;
+            }
+            next.retain(|reference| !seen.contains(reference));
+            seen.extend(&next);
+            waiting.extend(next);
+        }
+        false
+    })
+}
+
+/// Every reference that is asked about the very value that `schema` is.
+fn of_the_same<'s>(schema: &'s Value, references: &mut Vec<&'s str>) {
+    let Value::Object(object) = schema else { return };
+    references.extend(object.get("$ref").and_then(Value::as_str));
+    for (keyword, value) in object {
+        match (keyword.as_str(), value) {
+            ("allOf" | "anyOf" | "oneOf", Value::Array(branches)) => {
+                branches.iter().for_each(|branch| of_the_same(branch, references));
+            }
+            ("not" | "if" | "then" | "else", inner) => of_the_same(inner, references),
+            ("dependentSchemas", Value::Object(inner)) => {
+                inner.values().for_each(|inner| of_the_same(inner, references))
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The place in the exported document that a place in the compiled one stands for.

@@ -83,34 +83,32 @@ const _: () = {
         ::facade::cap::__private::Capability::define(::facade::cap::__private::Definition {
             name: "web.fetch",
             version: 2u32,
-            title: ::core::option::Option::Some("Fetch a page"),
             description: "",
             side_effect: ::facade::cap::__private::SideEffect::Mutating,
             network: ::facade::cap::__private::Network::External,
-            timeout_ms: ::core::option::Option::Some(10000u64),
-            max_result: ::core::option::Option::Some(2097152u64),
-            per_turn: ::core::option::Option::Some(3u32),
-            target: ::facade::cap::__private::Target {
-                kind: ::facade::cap::__private::TargetKind::Url,
-                argument: ::core::option::Option::Some("url"),
+            options: ::facade::cap::__private::Options {
+                title: ::core::option::Option::Some("Fetch a page"),
+                timeout_ms: ::core::option::Option::Some(10000u64),
+                max_result: ::core::option::Option::Some(2097152u64),
+                per_turn: ::core::option::Option::Some(3u32),
+                target: ::facade::cap::__private::Target {
+                    kind: ::facade::cap::__private::TargetKind::Url,
+                    argument: ::core::option::Option::Some("url"),
+                },
+                scope: ::core::option::Option::Some("host"),
+                risk: ::core::option::Option::Some(::facade::cap::__private::Risk::High),
+                default: ::facade::cap::__private::DefaultEffect::Deny,
+                resident: true,
+                idempotent: true,
+                ..::facade::cap::__private::Options::NONE
             },
-            scope: ::core::option::Option::Some("host"),
-            risk: ::core::option::Option::Some(::facade::cap::__private::Risk::High),
-            default: ::facade::cap::__private::DefaultEffect::Deny,
-            locked: false,
-            resident: true,
-            idempotent: true,
             handles: &[
                 <Http as ::facade::cap::__private::Handle>::KIND,
                 #[cfg(unix)]
                 <Workspace<Write> as ::facade::cap::__private::Handle>::KIND,
             ],
             package: ::core::env!("CARGO_PKG_NAME"),
-            location: ::facade::cap::__private::SourceLocation {
-                file: ::core::file!(),
-                line: ::core::line!(),
-                column: ::core::column!(),
-            },
+            location: ::facade::cap::__private::SourceLocation::here(),
             code: ::facade::cap::__private::Code::of(
                 |__generator| {
                     ::facade::cap::__private::Parsing::<__Arguments<Url>>::new()

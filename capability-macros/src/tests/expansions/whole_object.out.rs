@@ -36,27 +36,13 @@ const _: () = {
         ::capability_core::__private::Capability::define(::capability_core::__private::Definition {
             name: "home.state",
             version: 1u32,
-            title: ::core::option::Option::None,
             description: "",
             side_effect: ::capability_core::__private::SideEffect::ReadOnly,
             network: ::capability_core::__private::Network::Local,
-            timeout_ms: ::core::option::Option::None,
-            max_result: ::core::option::Option::None,
-            per_turn: ::core::option::Option::None,
-            target: ::capability_core::__private::Target::NONE,
-            scope: ::core::option::Option::None,
-            risk: ::core::option::Option::None,
-            default: ::capability_core::__private::DefaultEffect::Floor,
-            locked: false,
-            resident: false,
-            idempotent: false,
+            options: ::capability_core::__private::Options::NONE,
             handles: &[<Clock as ::capability_core::__private::Handle>::KIND],
             package: ::core::env!("CARGO_PKG_NAME"),
-            location: ::capability_core::__private::SourceLocation {
-                file: ::core::file!(),
-                line: ::core::line!(),
-                column: ::core::column!(),
-            },
+            location: ::capability_core::__private::SourceLocation::here(),
             code: ::capability_core::__private::Code::of(
                 |__generator| {
                     ::capability_core::__private::Parsing::<Query>::new()
