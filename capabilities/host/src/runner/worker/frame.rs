@@ -359,7 +359,8 @@ mod tests {
     fn a_place_of_a_panic_is_a_place_and_nothing_else() {
         let place = |file: &str| Place { file: file.to_owned(), line: 7 }.line();
         assert_eq!(place("src/lamp-2/main.rs"), "panic at src/lamp-2/main.rs:7 (message withheld)");
-        for file in ["", "tangerine", "the secret.rs", "a\u{1b}[31m.rs", "a\nb.rs", &format!("{}.rs", "x".repeat(300))] {
+        for file in ["", "tangerine", "the secret.rs", "a\u{1b}[31m.rs", "a\nb.rs", &format!("{}.rs", "x".repeat(300))]
+        {
             assert_eq!(place(file), "panic at an unknown place:7 (message withheld)", "{file:?}");
         }
     }
