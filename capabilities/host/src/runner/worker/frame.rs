@@ -353,7 +353,86 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use std::io::Write;
+
+    use proptest::prelude::*;
+    use tokio::net::UnixStream;
+
+    use super::{Ending, FrameFault, FromWorker, MAX_MESSAGE, Place, Reader, encoded};
+
+    /// What a host reads when a worker sends these bytes in these pieces and ends.
+    fn read(pieces: &[Vec<u8>], max_tail: u64) -> (Vec<(bool, Vec<u8>)>, FrameFault) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (own, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        own.set_nonblocking(true).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || pieces.iter().try_for_each(|piece| theirs.write_all(piece)));
+            runtime.block_on(async {
+                let (stream, mut reader, mut frames) =
+                    (UnixStream::from_std(own).unwrap(), Reader::default(), Vec::new());
+                loop {
+                    match reader.next::<FromWorker>(&stream, max_tail).await {
+                        Ok(frame) => {
+                            frames.push((matches!(frame.message, FromWorker::End(Ending::Result)), frame.tail))
+                        }
+                        Err(fault) => return (frames, fault),
+                    }
+                }
+            })
+        })
+    }
+
+    fn cut(bytes: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
+        let (mut rest, mut pieces) = (bytes, Vec::new());
+        for length in lengths {
+            let (piece, left) = rest.split_at((*length).min(rest.len()));
+            pieces.push(piece.to_vec());
+            rest = left;
+        }
+        pieces.push(rest.to_vec());
+        pieces
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+        /// However a channel cuts them, frames arrive whole and in order.
+        #[test]
+        fn frames_do_not_depend_on_how_they_are_cut(
+            tails in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..2000), 0..6),
+            lengths in prop::collection::vec(1_usize..700, 0..20),
+        ) {
+            let mut bytes = Vec::new();
+            for tail in &tails {
+                bytes.extend(encoded(&FromWorker::End(Ending::Result), tail, false).unwrap());
+            }
+            let (frames, fault) = read(&cut(&bytes, &lengths), 2000);
+            prop_assert_eq!(frames, tails.into_iter().map(|tail| (true, tail)).collect::<Vec<_>>());
+            prop_assert!(matches!(fault, FrameFault::Closed));
+        }
+
+        /// Whatever a worker sends is frames or an end, and nothing is kept beyond what a header may announce.
+        #[test]
+        fn any_bytes_are_frames_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..4000)) {
+            let (frames, _) = read(&[bytes], 100);
+            prop_assert!(frames.iter().all(|(_, tail)| tail.len() <= 100));
+        }
+
+        /// Lengths are judged from the header on, before anything of what they announce has come.
+        #[test]
+        fn a_header_is_refused_before_its_body_comes(message in any::<u32>(), tail in any::<u32>()) {
+            let header = [[0; 4], message.to_le_bytes(), tail.to_le_bytes()].concat();
+            let (frames, fault) = read(&[header], 100);
+            prop_assert!(frames.is_empty());
+            let expected = match (message > MAX_MESSAGE, tail > 100) {
+                (true, _) => matches!(fault, FrameFault::Malformed),
+                (_, true) => matches!(fault, FrameFault::TailTooLong),
+                // No message is the empty text, and any other is still to come.
+                _ => matches!(fault, FrameFault::Closed | FrameFault::Malformed),
+            };
+            prop_assert!(expected, "{message} {tail}: {fault:?}");
+        }
+    }
 
     #[test]
     fn a_place_of_a_panic_is_a_place_and_nothing_else() {
