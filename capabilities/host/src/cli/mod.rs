@@ -13,6 +13,7 @@ mod report;
 mod table;
 mod terminal;
 
+use core::task::Poll;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -92,6 +93,12 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
     let runtime =
         runtime.map_err(|_| Fault::broken("the host cannot start its threads", "free some memory and try again"))?;
     let exit = runtime.block_on(async {
+        // INVARIANT: listened for before the directory is owned and anybody is let in, so that no call is without a record.
+        let mut interrupt = core::pin::pin!(interrupted());
+        let came = core::future::poll_fn(|context| Poll::Ready(interrupt.as_mut().poll(context).is_ready())).await;
+        if came {
+            return Ok(INTERRUPTED);
+        }
         let connection = match (Connection::open(&path, packages, line.everywhere.accept_degraded), &line.command) {
             (Ok(connection), _) => connection,
             (Err(fault), Command::Doctor { report, .. }) => return commands::unopened(fault, report.clone(), output),
@@ -100,9 +107,8 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
         let stopped = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
         // An interrupt drops what runs, and whatever is dropped leaves its record; only then does the process end.
         let exit = tokio::select! {
-            // INVARIANT: listened for before anything begins, so that no call is without a record.
             biased;
-            () = interrupted() => Ok(stopped),
+            () = &mut interrupt => Ok(stopped),
             exit = commands::perform(&connection, line, output) => exit,
         };
         connection.close().await;
