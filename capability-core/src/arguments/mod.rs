@@ -19,6 +19,7 @@ mod tree;
 mod words;
 
 pub use fault::{ArgumentCode, ArgumentFault, ResultFault};
+pub use suggest::nearest;
 
 use std::borrow::Cow;
 
