@@ -45,6 +45,9 @@ impl Call {
     fn admits(&self, request: &BrokerRequest) -> Result<(), BrokerFault> {
         let lease = &self.terms.lease;
         request.is_declared_by(lease.entry.handles())?;
+        if !request.is_within_caps() {
+            return Err(BrokerFault::CapExceeded);
+        }
         if lease.ending.has_come() {
             return Err(BrokerFault::Ended);
         }

@@ -177,7 +177,9 @@ pub mod session;
 pub mod store;
 mod time;
 
-pub use arguments::{ArgumentCode, ArgumentFault, Arguments, MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, ResultFault};
+pub use arguments::{
+    ArgumentCode, ArgumentFault, Arguments, MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, ResultFault, nearest,
+};
 pub use call::{Call, CallTerms};
 #[doc = include_str!("capability.md")]
 pub use capability_macros::capability;
@@ -188,7 +190,7 @@ pub use failure::{Failure, IntoFailure};
 pub use future::{BoxFuture, Soon, SoonFuture};
 pub use handle::{Clock, Context, Device, Endpoint, Http, Journal, Secret, Workspace};
 pub use hex::HexError;
-pub use preview::{MAX_PREVIEW_BYTES, Preview};
+pub use preview::{MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview};
 pub use registry::Registry;
 pub use session::Session;
 pub use time::{Environment, Timestamp};

@@ -20,5 +20,15 @@ impl core::fmt::Debug for Preview {
     }
 }
 
+impl Preview {
+    /// Whether a person can read it and a store hold it: text and hashes are within their caps.
+    #[must_use]
+    pub fn is_within_bounds(&self) -> bool {
+        self.text.len() <= MAX_PREVIEW_BYTES && self.rests_on.len() <= MAX_RESTS_ON
+    }
+}
+
 /// The longest preview text, in bytes.
 pub const MAX_PREVIEW_BYTES: usize = 256 * 1024;
+/// The most hashes that a preview rests on.
+pub const MAX_RESTS_ON: usize = 4096;

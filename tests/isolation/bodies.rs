@@ -24,6 +24,8 @@ pub enum Deed {
     GiantFrame,
     DrippingFrame,
     Garbage,
+    LongMessage,
+    ManyPanics,
     CloseChannel,
     Overflow,
     Abort,
@@ -50,8 +52,16 @@ impl Deed {
         Self::CloseChannel,
     ];
     /// Those that end the worker, or make its host end it, before its time is up.
-    pub const DEADLY: [Self; 6] =
-        [Self::Overflow, Self::Abort, Self::Exit, Self::GiantFrame, Self::Garbage, Self::Panic];
+    pub const DEADLY: [Self; 8] = [
+        Self::Overflow,
+        Self::Abort,
+        Self::Exit,
+        Self::GiantFrame,
+        Self::Garbage,
+        Self::LongMessage,
+        Self::ManyPanics,
+        Self::Panic,
+    ];
 }
 
 fn sleep_forever() -> ! {
@@ -63,6 +73,21 @@ fn sleep_forever() -> ! {
 fn channel() -> std::fs::File {
     // SAFETY: the worker's own channel; this body is about to be killed for what it writes there.
     unsafe { std::fs::File::from_raw_fd(3) }
+}
+
+/// Sends one whole message by hand.
+fn say(message: &str) {
+    let length = u32::try_from(message.len()).unwrap_or(0).to_le_bytes();
+    let frame = [&[0; 4], length.as_slice(), &[0; 4], message.as_bytes()].concat();
+    let (mut channel, mut rest) = (channel(), frame.as_slice());
+    while !rest.is_empty() {
+        match channel.write(rest) {
+            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+            Err(_) => std::thread::yield_now(),
+        }
+    }
+    // The channel stays the worker's.
+    core::mem::forget(channel);
 }
 
 fn deeper(depth: u64) -> u64 {
@@ -120,7 +145,7 @@ async fn perform(deed: Deed) -> Result<String, Failure> {
         }
         Deed::DrippingFrame => {
             let mut channel = channel();
-            channel.write_all(&[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])?;
+            channel.write_all(&[0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0])?;
             loop {
                 // What the channel has no room for now comes later.
                 let _ = channel.write(b" ");
@@ -131,6 +156,14 @@ async fn perform(deed: Deed) -> Result<String, Failure> {
             channel().write_all(&[0xff; 64])?;
             sleep_forever();
         }
+        Deed::LongMessage => {
+            // Sixteen megabytes: more than anything that a handle asks.
+            channel().write_all(&[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])?;
+            sleep_forever();
+        }
+        Deed::ManyPanics => loop {
+            say(r#"{"Panic":{"file":"tangerine.rs","line":7}}"#);
+        },
         Deed::CloseChannel => {
             block_signals();
             for descriptor in 3..64 {
@@ -211,6 +244,24 @@ async fn shown(clock: &Clock, _: &Journal, text: &String) -> Result<Preview, Fai
 pub async fn write(clock: &Clock, journal: &Journal, text: String) -> Result<String, Failure> {
     journal.append(format!("wrote {text} at {}", clock.now().await?)).await?;
     Ok(text)
+}
+
+/// A preview that is no preview's: made by hand, past the function that would have refused it.
+fn forged(text: &str, rests_on: usize) -> ! {
+    let hash = format!("[{}]", ["7"; 32].join(","));
+    let hashes = vec![hash; rests_on].join(",");
+    say(&format!(r#"{{"Prepared":{{"Ok":{{"text":"{text}","rests_on":[{hashes}]}}}}}}"#));
+    sleep_forever()
+}
+
+async fn too_much(_: &Clock, hashes: &bool) -> Result<Preview, Failure> {
+    if *hashes { forged("", 20_000) } else { forged(&"x".repeat(300 << 10), 0) }
+}
+
+/// Shows more than anybody can read.
+#[capability(name = "cell.loud", version = 1, side_effect = mutating, network = local, preview = too_much)]
+pub async fn loud(_clock: &Clock, hashes: bool) -> Result<String, Failure> {
+    Ok(hashes.to_string())
 }
 
 /// What a body sees of the world.

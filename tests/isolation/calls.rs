@@ -90,6 +90,28 @@ async fn a_preview_is_shown_and_nothing_is_written_before_the_answer() {
     assert_eq!(lab.journal().await.len(), 1);
 }
 
+/// A worker can say what no preview function could: it is held to the same bounds, and nobody is asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preview_is_within_its_bounds_whatever_the_worker_says() {
+    let lab = Lab::open();
+    for hashes in [false, true] {
+        let outcome = lab.invoke("cell.loud", &json!({ "hashes": hashes })).await;
+        assert_eq!(code(&outcome), Some(Code::PreparePanicked), "{outcome:?}");
+    }
+}
+
+/// A name that no capability has would silently leave in a sandbox what the operator took out of it, or the other way round
+/// when it is spelled right one day.
+#[test]
+fn what_runs_in_the_hosts_process_is_named_as_it_is_registered() {
+    for (written, help) in [("cell.lok", "`cell.look`"), ("zebra.stripe", "`capability list`")] {
+        let fault = Lab::try_with(&format!("[isolation]\nin_process = [\"{written}\"]\n")).err().expect("a refusal");
+        let said = fault.to_string();
+        assert!(said.contains(&format!("`{written}`")) && said.contains(help), "{said}");
+        assert!(said.contains("config.toml` line 2: "), "{said}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operator_can_run_one_capability_in_the_hosts_process_and_it_shows() {
     let lab = Lab::with("[isolation]\nin_process = [\"cell.look\"]\n");

@@ -24,6 +24,11 @@ impl Lab {
 
     /// With this configuration file.
     pub fn with(config: &str) -> Self {
+        Self::try_with(config).expect("a host")
+    }
+
+    /// The same, where the host may refuse it.
+    pub fn try_with(config: &str) -> Result<Self, capability_host::HostError> {
         let dir = tempfile::tempdir().expect("a directory");
         let data_dir = dir.path().join("data");
         if !config.is_empty() {
@@ -35,15 +40,20 @@ impl Lab {
             std::io::Write::write_all(&mut file, config.as_bytes()).expect("a configuration");
         }
         let packages = &["capability-tests", "capabilities"];
-        let host = Host::open(HostOptions { data_dir, packages, accept_degraded: false }).expect("a host");
-        Self { host, _dir: dir }
+        let host = Host::open(HostOptions { data_dir, packages, accept_degraded: false })?;
+        Ok(Self { host, _dir: dir })
     }
 
     /// A session of its own.
     pub fn session(&self) -> Session {
+        self.session_of(Subject::local())
+    }
+
+    /// A session of somebody.
+    pub fn session_of(&self, subject: Subject) -> Session {
         let identity = SessionIdentity {
             id: self.host.new_session_id(),
-            subject: Subject::local(),
+            subject,
             mode: Mode::Live,
             origin: Origin::Terminal,
             turn: TurnId(1),

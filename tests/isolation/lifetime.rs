@@ -41,6 +41,65 @@ async fn only_a_pure_capability_is_served_again() {
     }
 }
 
+/// What one subject's call left in a process is never met by another subject's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_serves_one_subject() {
+    let lab = Lab::open();
+    let arguments = json!({ "a": 20, "b": 22 });
+    for _ in 0..5 {
+        for subject in ["agent:one", "agent:two", "local"] {
+            let session = lab.session_of(subject.parse().unwrap());
+            let outcome = lab.invoke_in(&session, "cell.add", &arguments).await;
+            assert_eq!(outcome.result(), Some("[42,0]"), "{subject}: {outcome:?}");
+        }
+    }
+}
+
+/// A host that runs out of descriptors refuses what needs some, and leaves alone what runs.
+#[test]
+fn a_host_without_descriptors_kills_nobody() {
+    const NAME: &str = "lifetime::a_host_without_descriptors_kills_nobody";
+    const CHILD: &str = "CAPABILITY_TEST_WITHOUT_DESCRIPTORS";
+    if std::env::var_os(CHILD).is_none() {
+        // In a process of its own: the limit is the whole process's.
+        let own = std::env::current_exe().expect("this program");
+        let run = std::process::Command::new(own).args(["--exact", NAME, "--nocapture"]).env(CHILD, "1").output();
+        let run = run.expect("this program again");
+        assert!(
+            run.status.success(),
+            "{}{}",
+            String::from_utf8_lossy(&run.stdout),
+            String::from_utf8_lossy(&run.stderr)
+        );
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let lab = Lab::open();
+        let arguments = json!({ "deed": "await" });
+        let starving = async {
+            let worker = lab.began().await;
+            let mut taken = Vec::new();
+            while let Ok(file) = std::fs::File::open("/dev/null") {
+                taken.push(file);
+            }
+            for _ in 0..8 {
+                // Warm workers may still serve one or two; nobody is forked, and nobody ends for it.
+                let _ = lab.invoke("cell.parent", &json!({})).await;
+                assert!(is_there(worker), "a worker goes on whatever its host lacks");
+            }
+            drop(taken);
+            let outcome = lab.invoke("cell.parent", &json!({})).await;
+            assert_eq!(outcome.kind(), capability_core::audit::OutcomeKind::Executed, "{outcome:?}");
+            assert!(is_there(worker));
+        };
+        tokio::select! {
+            outcome = lab.invoke("cell.read", &arguments) => panic!("{outcome:?}"),
+            () = starving => {}
+        }
+    });
+}
+
 /// A caller that goes away takes the body along.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_call_has_no_process() {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use capability_core::contract::is_valid_name;
 use capability_core::executor::Limits;
+use capability_core::nearest;
 use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
@@ -72,6 +73,9 @@ pub struct Config {
     /// The last three, checked.
     #[serde(skip)]
     bindings: Bindings,
+    /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
+    #[serde(skip)]
+    named_in: Option<usize>,
 }
 
 /// Where bodies run.
@@ -236,9 +240,28 @@ impl Config {
                 "list those that matter most",
             ));
         }
+        config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
+    }
+
+    /// Whether every name that places a body is a capability's: one that is none would leave in a sandbox, or one day take
+    /// out of it, what nobody looked at.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names what is written and what is close to it.
+    pub(crate) fn check_names(&self, path: &Path, registered: &[&str]) -> Result<(), ConfigError> {
+        let unknown = |name: &&String| !registered.contains(&name.as_str());
+        let Some(name) = self.isolation.in_process.iter().find(unknown) else { return Ok(()) };
+        let near = nearest(name, registered.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));
+        Err(ConfigError::Wrong {
+            path: path.to_owned(),
+            line: self.named_in,
+            what: format!("`in_process` names `{name}`, and this build has no such capability{near}"),
+            help: "write names as `capability list` shows them, without a version",
+        })
     }
 
     /// What stands behind the handles.

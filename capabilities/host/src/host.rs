@@ -76,6 +76,8 @@ impl Host {
         let data_dir = DataDir::open(&options.data_dir)?;
         let owner = data_dir.lock()?;
         let config = Config::read(&data_dir.config())?;
+        let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
+        config.check_names(&data_dir.config(), &names)?;
         let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;

@@ -24,6 +24,7 @@ mod tree;
 mod words;
 
 pub use fault::{ArgumentCode, ArgumentFault, ResultFault};
+pub use suggest::nearest;
 
 use std::borrow::Cow;
 

@@ -27,7 +27,8 @@ pub(super) fn place(pointer: &str) -> String {
 }
 
 /// The one of `allowed` that `written` most looks like, if one does.
-pub(super) fn nearest<'a>(written: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(written: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if written.len() > MAX_SHOWN {
         return None;
     }

@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::contract::Capability;
 use crate::failure::Failure;
 use crate::future::{BoxFuture, Soon, at_once};
-use crate::preview::{MAX_PREVIEW_BYTES, Preview};
+use crate::preview::Preview;
 use crate::private::{ArgumentRefusal, BodyFault, PreparedBody};
 
 /// What keeps a body away from everything it was not lent.
@@ -224,7 +224,7 @@ async fn preview_in_process(body: Box<dyn PreparedBody>, call: Call) -> Result<P
     // Held before the preview is looked at: a body that is let go must not take its caller along.
     let mut prepared = Prepared::here(body);
     let preview = preview.map_err(PrepareFault::Failed)?;
-    if preview.text.len() > MAX_PREVIEW_BYTES {
+    if !preview.is_within_bounds() {
         return Err(PrepareFault::Failed(Failure::public("the preview is too long to be read by a person")));
     }
     prepared.preview = Some(preview);

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing};
+use super::endpoint::fits;
+use super::{
+    BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing, MAX_ENTRY_BYTES,
+    MAX_PATH_BYTES, MAX_WRITE_BYTES,
+};
 use crate::contract::Class;
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
@@ -108,6 +112,18 @@ impl BrokerRequest {
             | Self::Write { .. }
             | Self::Remove { .. }
             | Self::Reveal { .. } => true,
+        }
+    }
+
+    /// Whether what it gives along is within what its handle takes, whoever made it: a request that did not come through
+    /// its handle was not measured there.
+    pub(crate) fn is_within_caps(&self) -> bool {
+        match self {
+            Self::Append { text } => text.len() <= MAX_ENTRY_BYTES,
+            Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
+            Self::Open { path } | Self::List { path } | Self::Remove { path } => path.len() <= MAX_PATH_BYTES,
+            Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
+            Self::Now | Self::DayBegan | Self::Device | Self::Connect | Self::Authorities | Self::Reveal { .. } => true,
         }
     }
 
@@ -255,6 +271,30 @@ mod tests {
         }
         let other = BrokerRequest::Reveal { secret: "other".to_owned() };
         assert_eq!(other.is_declared_by(&[Secret::<Token>::KIND]), Err(BrokerFault::Undeclared));
+    }
+
+    #[test]
+    fn what_is_given_along_is_measured_whoever_made_the_request() {
+        let path = || "a".to_owned();
+        let query = |pairs| (0..pairs).map(|_| (String::new(), String::new())).collect::<Vec<_>>();
+        let asked = |query, body| {
+            let (endpoint, method, path) = ("service".to_owned(), HttpMethod::Get, "/state".to_owned());
+            BrokerRequest::Exchange { endpoint, method, path, query, body }
+        };
+        for (request, _) in every_request() {
+            assert!(request.is_within_caps(), "{request:?}");
+        }
+        for request in [
+            BrokerRequest::Append { text: "x".repeat(4097) },
+            // Names and values of nothing are something too: each has its marks.
+            asked(query(4097), None),
+            asked(vec![("q".to_owned(), "x".repeat(8 << 10))], None),
+            asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
+            BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
+            BrokerRequest::Open { path: "x".repeat(1025) },
+        ] {
+            assert!(!request.is_within_caps(), "{request:?}");
+        }
     }
 
     /// What a preview may do is what can be undone by looking away.

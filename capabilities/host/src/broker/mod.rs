@@ -39,9 +39,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use capability_core::contract::Class;
-use capability_core::handle::{
-    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, MAX_QUERY_BYTES, MAX_SENT_BYTES,
-};
+use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
@@ -174,10 +172,6 @@ impl HostBroker {
         endpoint: &str,
         question: Question,
     ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        let asked: usize = question.query.iter().map(|(name, value)| name.len() + value.len()).sum();
-        if asked > MAX_QUERY_BYTES || question.body.as_ref().is_some_and(|body| body.len() > MAX_SENT_BYTES) {
-            return refused(BrokerFault::CapExceeded);
-        }
         // The lease's own entry says what the kind lists, not whoever asks.
         let Some(kind) = lease.declared(HandleFamily::Endpoint, endpoint) else {
             return refused(BrokerFault::Undeclared);

@@ -1,11 +1,13 @@
 //! TLS with a service: the public authorities, or exactly those that the operator named.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use capability_core::handle::BrokerFault;
+use rustix::fs::OFlags;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -65,8 +67,43 @@ pub fn authorities_as_data(file: &Path) -> Result<Vec<Vec<u8>>, BrokerFault> {
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BrokerFault> {
+    let refused = |_| BrokerFault::Untrusted;
+    // Opening a pipe must not wait for its other end: it would keep a thread of the host for good.
+    let waiting = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags = i32::try_from(waiting.bits()).map_err(|_| BrokerFault::Untrusted)?;
+    let open = OpenOptions::new().read(true).custom_flags(flags).open(file).map_err(refused)?;
+    if !open.metadata().map_err(refused)?.is_file() {
+        return Err(BrokerFault::Untrusted);
+    }
     let mut text = Vec::new();
-    let open = File::open(file).map_err(|_| BrokerFault::Untrusted)?;
-    open.take(MAX_BYTES).read_to_end(&mut text).map_err(|_| BrokerFault::Untrusted)?;
+    open.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(refused)?;
+    // A part of it would be another list than the one that was written.
+    if text.len() as u64 > MAX_BYTES {
+        return Err(BrokerFault::Untrusted);
+    }
     CertificateDer::pem_slice_iter(&text).collect::<Result<_, _>>().map_err(|_| BrokerFault::Untrusted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::{BrokerFault, authorities};
+
+    /// A pipe would keep a thread of the host for good, one for each exchange.
+    #[test]
+    fn a_file_of_authorities_is_a_plain_file_and_read_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        let large = dir.path().join("large.pem");
+        std::fs::write(&large, vec![b'\n'; (1 << 20) + 1]).unwrap();
+        for file in [pipe, dir.path().to_owned(), large, dir.path().join("none")] {
+            let (told, answer) = mpsc::channel();
+            let read = file.clone();
+            std::thread::spawn(move || told.send(authorities(&read).err()));
+            assert_eq!(answer.recv_timeout(Duration::from_secs(20)), Ok(Some(BrokerFault::Untrusted)), "{file:?}");
+        }
+    }
 }

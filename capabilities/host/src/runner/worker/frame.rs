@@ -24,8 +24,10 @@ use tokio::net::UnixStream;
 use super::sandbox::Achieved;
 use super::sandbox::attempts::{Finding, Outside};
 
-/// The longest message, in bytes of JSON: the largest broker request, a file to be written, with room for escapes.
+/// The longest message, in bytes of JSON: the largest answer of the broker, with room for escapes.
 pub const MAX_MESSAGE: u32 = 24 << 20;
+/// The longest that a worker may send: a file to be written, the largest there may be, takes four bytes a byte.
+const MAX_SAID: u32 = 5 << 20;
 
 const HEADER: usize = 12;
 /// How much is read at a time.
@@ -284,6 +286,11 @@ impl Reader {
         Self { takes_descriptors: true, ..Self::default() }
     }
 
+    /// Whether nothing was read that nobody has taken.
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
     /// The next frame, with a tail of at most this many bytes.
     pub async fn next<M: DeserializeOwned>(
         &mut self,
@@ -330,7 +337,8 @@ impl Reader {
         let (Some(flags), Some(message), Some(tail)) = (words.next(), words.next(), words.next()) else {
             return Ok(None);
         };
-        if message > MAX_MESSAGE || flags & !WITH_DESCRIPTOR != 0 {
+        let most = if self.takes_descriptors { MAX_MESSAGE } else { MAX_SAID };
+        if message > most || flags & !WITH_DESCRIPTOR != 0 {
             return Err(FrameFault::Malformed);
         }
         if u64::from(tail) > max_tail {

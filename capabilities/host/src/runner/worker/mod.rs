@@ -24,7 +24,7 @@ use capability_core::executor::{
     BodyEnd, Deadline, Guarantees, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,
 };
 use capability_core::handle::{BrokerReply, HandleFamily};
-use capability_core::{BoxFuture, Call, Failure, Soon};
+use capability_core::{BoxFuture, Call, Failure, Preview, Soon};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::error::Elapsed;
@@ -84,17 +84,25 @@ impl WorkerRunner {
     ///
     /// # Errors
     /// [`WorkerFault`] when there is no sandbox, or when one does not hold what is promised and nobody accepted that.
-    pub async fn attest(&self) -> Result<&Standing, &WorkerFault> {
-        let standing = self.standing.get_or_init(|| async {
-            let standing = attest::attack([&self.sealed, &self.connected]).await?;
-            let open: Vec<_> = standing.findings().into_iter().filter(Finding::is_open).collect();
-            if open.is_empty() || self.accept_degraded {
-                return Ok(standing);
+    pub async fn attest(&self) -> Result<&Standing, WorkerFault> {
+        let standing = self.standing.get_or_try_init(|| async {
+            match attest::attack([&self.sealed, &self.connected]).await {
+                // For want of a process or a descriptor: that may pass, and says nothing of the sandbox.
+                Err(fault @ (WorkerFault::Start(_) | WorkerFault::Gone)) => Err(fault),
+                attacked => Ok(attacked.and_then(|standing| self.judged(standing))),
             }
-            let open: Vec<_> = open.iter().map(|finding| finding.found.as_str()).collect();
-            Err(WorkerFault::Sandbox(format!("the sandbox of this machine does not hold: {}", open.join("; "))))
         });
-        standing.await.as_ref()
+        standing.await?.as_ref().map_err(Clone::clone)
+    }
+
+    /// What stands, if everything that is promised holds or somebody accepted that it does not.
+    fn judged(&self, standing: Standing) -> Result<Standing, WorkerFault> {
+        let open: Vec<_> = standing.findings().into_iter().filter(Finding::is_open).collect();
+        if open.is_empty() || self.accept_degraded {
+            return Ok(standing);
+        }
+        let open: Vec<_> = open.iter().map(|finding| finding.found.as_str()).collect();
+        Err(WorkerFault::Sandbox(format!("the sandbox of this machine does not hold: {}", open.join("; "))))
     }
 
     /// What was found, if the sandbox has been put up.
@@ -124,7 +132,7 @@ impl WorkerRunner {
             tracing::error!(%fault, "nothing can be isolated, so nothing runs");
             PrepareFault::Unisolated
         };
-        self.attest().await.map_err(unavailable)?;
+        self.attest().await.map_err(|fault| unavailable(&fault))?;
         let watchdog = self.watchdog().await.map_err(|fault| unavailable(&fault))?;
         let Ok(Ok(slot)) = timeout(SLOT_WAIT, Arc::clone(&self.slots).acquire_owned()).await else {
             return Err(PrepareFault::Saturated);
@@ -136,7 +144,8 @@ impl WorkerRunner {
             reused: pool::may_be_kept(entry),
         };
         let pool = self.pool(entry);
-        let mut taken = pool.take(entry).await.map_err(|fault| unavailable(&fault))?;
+        let mut taken =
+            pool.take(entry, &call.lease().identity().subject).await.map_err(|fault| unavailable(&fault))?;
         let mut deadline = Instant::now() + PREPARE_TIMEOUT;
         let mut answer = asked(watchdog, &mut taken, &message, arguments, call, deadline).await;
         if matches!(answer, Ok(Err(FrameFault::Closed))) && taken.waited && Instant::now() < deadline {
@@ -148,7 +157,10 @@ impl WorkerRunner {
             answer = asked(watchdog, &mut taken, &message, arguments, call, deadline).await;
         }
         let fault = match answer {
-            Ok(Ok(Frame { message: FromWorker::Prepared(Ok(preview)), .. })) => {
+            // Made elsewhere, it is held to its bounds here: a worker can say what no preview function could.
+            Ok(Ok(Frame { message: FromWorker::Prepared(Ok(preview)), .. }))
+                if preview.as_ref().is_none_or(Preview::is_within_bounds) =>
+            {
                 let waiting = Waiting { taken, entry, _slot: slot };
                 return Ok(Prepared::elsewhere(Box::new(waiting), preview));
             }
@@ -183,7 +195,7 @@ impl WorkerRunner {
             Ok(_) | Err(_) => BodyEnd::TimedOut,
         };
         if matches!(end, BodyEnd::Result(_)) && pool::may_be_kept(entry) {
-            self.pool(entry).give_back(entry, taken);
+            self.pool(entry).give_back(entry, &call.lease().identity().subject, taken);
         } else {
             // Whatever is said of it from here on is said of a process that is gone.
             taken.worker.end().await;
@@ -211,7 +223,7 @@ async fn asked(
 
 /// The next message of a body that is not a question, with all its questions answered meanwhile.
 async fn attended(worker: &mut Worker, call: &Call, max_tail: u64) -> Result<Frame<FromWorker>, FrameFault> {
-    let mut asked = JoinSet::new();
+    let (mut asked, mut panicked) = (JoinSet::new(), false);
     loop {
         tokio::select! {
             Some(answered) = asked.join_next() => {
@@ -229,7 +241,12 @@ async fn attended(worker: &mut Worker, call: &Call, max_tail: u64) -> Result<Fra
                     asked.spawn(async move { (id, answer.await) });
                 }
                 Frame { message: FromWorker::Ask { .. }, .. } => return Err(FrameFault::Malformed),
-                Frame { message: FromWorker::Panic(place), .. } => panic_hook::say(&place.line()),
+                // Told once, before the end: more of it is a body that writes to the host's own output.
+                Frame { message: FromWorker::Panic(place), .. } if !panicked => {
+                    panicked = true;
+                    panic_hook::say(&place.line());
+                }
+                Frame { message: FromWorker::Panic(_), .. } => return Err(FrameFault::Malformed),
                 frame => return Ok(frame),
             },
         }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use capability_core::contract::{Capability, Network, SideEffect};
+use capability_core::session::Subject;
 
 use super::process::{Worker, WorkerFault, Zygote};
 use super::sandbox::{Profile, Strictness};
@@ -22,8 +23,14 @@ pub struct Pool {
     /// The one that workers are forked from now.
     zygote: tokio::sync::Mutex<Option<Arc<Zygote>>>,
     warm: Mutex<VecDeque<Worker>>,
-    /// By the entry that they served: nothing of one capability is left over for another.
-    kept: Mutex<HashMap<usize, Vec<(Worker, u32)>>>,
+    /// By the entry and with the subject that they served: nothing of one is left over for another.
+    kept: Mutex<HashMap<usize, Vec<Kept>>>,
+}
+
+struct Kept {
+    worker: Worker,
+    subject: Subject,
+    uses: u32,
 }
 
 /// A worker for one call, and how many it has served before.
@@ -69,8 +76,9 @@ impl Pool {
     pub async fn fresh(&self) -> Result<Worker, WorkerFault> {
         let zygote = self.zygote().await?;
         match zygote.fork().await {
-            // It was killed, by hand or for want of memory. One more is started, once.
-            Err(WorkerFault::Start(_)) => {
+            // It was killed, by hand or for want of memory, or did not answer. One more is started, once. While it is there
+            // it stays, whatever this process lacks: what runs was forked from it and would go with it.
+            Err(_) if zygote.is_lost().await => {
                 let mut current = self.zygote.lock().await;
                 if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, &zygote)) {
                     *current = None;
@@ -90,10 +98,10 @@ impl Pool {
         }
     }
 
-    /// A worker for a call of this entry, the warmest there is.
-    pub async fn take(self: &Arc<Self>, entry: &'static Capability) -> Result<Taken, WorkerFault> {
+    /// A worker for a call of this entry by this subject, the warmest there is.
+    pub async fn take(self: &Arc<Self>, entry: &'static Capability, subject: &Subject) -> Result<Taken, WorkerFault> {
         if may_be_kept(entry)
-            && let Some((worker, uses)) = lock(&self.kept).get_mut(&key(entry)).and_then(Vec::pop)
+            && let Some(Kept { worker, uses, .. }) = self.kept_for(entry, subject)
             && worker.is_alive()
         {
             return Ok(Taken { worker, waited: true, uses });
@@ -109,6 +117,13 @@ impl Pool {
         }
     }
 
+    fn kept_for(&self, entry: &'static Capability, subject: &Subject) -> Option<Kept> {
+        let mut kept = lock(&self.kept);
+        let kept = kept.get_mut(&key(entry))?;
+        let at = kept.iter().rposition(|kept| kept.subject == *subject)?;
+        Some(kept.remove(at))
+    }
+
     /// Puts another worker in the place of one that was taken, beside the call.
     fn refill(self: &Arc<Self>) {
         let this = Arc::clone(self);
@@ -117,24 +132,32 @@ impl Pool {
                 return;
             }
             match this.fresh().await {
-                Ok(worker) => lock(&this.warm).push_back(worker),
+                Ok(worker) => {
+                    let mut warm = lock(&this.warm);
+                    // Several are forked when several are taken at once.
+                    if warm.len() < WARM {
+                        warm.push_back(worker);
+                    }
+                }
                 // Whoever needs one next asks again, and is told.
                 Err(fault) => tracing::warn!(%fault, "no worker waits"),
             }
         });
     }
 
-    /// Keeps a worker whose call ended as it should, if it may serve another.
-    pub fn give_back(&self, entry: &'static Capability, taken: Taken) {
+    /// Keeps a worker whose call ended as it should, if it may serve another of the same subject.
+    pub fn give_back(&self, entry: &'static Capability, subject: &Subject, taken: Taken) {
         let Taken { worker, uses, .. } = taken;
         if uses + 1 >= USES || !worker.is_quiet() {
             return;
         }
         let mut kept = lock(&self.kept);
         let kept = kept.entry(key(entry)).or_default();
-        if kept.len() < KEPT {
-            kept.push((worker, uses + 1));
+        if kept.len() >= KEPT {
+            // The one that was of use the longest ago; it ends with this.
+            kept.remove(0);
         }
+        kept.push(Kept { worker, subject: subject.clone(), uses: uses + 1 });
     }
 }
 

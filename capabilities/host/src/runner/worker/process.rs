@@ -39,6 +39,8 @@ pub enum WorkerFault {
     Sandbox(String),
     /// The worker is another build than its host.
     Fingerprint,
+    /// The process that workers are forked from is gone.
+    Gone,
 }
 
 impl core::fmt::Display for WorkerFault {
@@ -47,6 +49,7 @@ impl core::fmt::Display for WorkerFault {
             Self::Start(what) => write!(f, "no worker process could be started: {what}"),
             Self::Sandbox(what) => f.write_str(what),
             Self::Fingerprint => f.write_str("a worker has other capabilities than its host"),
+            Self::Gone => f.write_str("the process that workers are forked from is gone"),
         }
     }
 }
@@ -61,7 +64,9 @@ impl From<io::Error> for WorkerFault {
 
 /// The process that a profile's workers are forked from.
 pub struct Zygote {
-    control: Mutex<UnixStream>,
+    /// Taken out for as long as a question is open. One that is never answered is not put back: what came next would be
+    /// taken for the answer to another question, and a worker for somebody else's process.
+    control: Mutex<Option<UnixStream>>,
     child: Child,
 }
 
@@ -80,14 +85,24 @@ impl Zygote {
             .stderr(Stdio::null())
             .spawn()?;
         own.set_nonblocking(true)?;
-        let zygote = Self { control: Mutex::new(UnixStream::from_std(own)?), child };
-        timeout(START, async { answered(&*zygote.control.lock().await).await }).await.map_err(|_| late())??;
+        let zygote = Self { control: Mutex::default(), child };
+        let own = UnixStream::from_std(own)?;
+        timeout(START, answered(&own)).await.map_err(|_| late())??;
+        *zygote.control.lock().await = Some(own);
         Ok(zygote)
     }
 
+    /// Whether no worker can be forked from it any more.
+    pub async fn is_lost(&self) -> bool {
+        self.control.lock().await.is_none()
+    }
+
     /// Forks a worker and waits until it is sealed and warm.
-    pub async fn fork(&self) -> Result<Worker, WorkerFault> {
-        timeout(START, self.fork_patiently()).await.map_err(|_| late())?
+    pub async fn fork(self: &Arc<Self>) -> Result<Worker, WorkerFault> {
+        let this = Arc::clone(self);
+        // In a task of its own: a caller that goes away in the middle would leave the question open.
+        let forked = tokio::spawn(async move { timeout(START, this.fork_patiently()).await.map_err(|_| late())? });
+        forked.await.unwrap_or_else(|_| Err(late()))
     }
 
     async fn fork_patiently(&self) -> Result<Worker, WorkerFault> {
@@ -95,10 +110,17 @@ impl Zygote {
         let (notices, notice) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).map_err(io::Error::from)?;
         own.set_nonblocking(true)?;
         let process = {
-            let control = self.control.lock().await;
+            let mut kept = self.control.lock().await;
+            let control = kept.take().ok_or(WorkerFault::Gone)?;
             let descriptors = [theirs.as_fd(), notice.as_fd()];
-            control.async_io(Interest::WRITABLE, || Ok(frame::send_with(&*control, &[WELL], &descriptors)?)).await?;
-            answered(&control).await?
+            let asking =
+                control.async_io(Interest::WRITABLE, || Ok(frame::send_with(&control, &[WELL], &descriptors)?));
+            asking.await.map_err(|_| WorkerFault::Gone)?;
+            let answer = answered(&control).await;
+            if !matches!(answer, Err(WorkerFault::Gone)) {
+                *kept = Some(control);
+            }
+            answer?
         };
         drop((theirs, notice));
         let Some(process) = process else { return Err(WorkerFault::Start("no process came".to_owned())) };
@@ -127,10 +149,10 @@ fn late() -> WorkerFault {
 async fn answered(control: &UnixStream) -> Result<Option<OwnedFd>, WorkerFault> {
     let mut words = [0; MAX_WORDS];
     let reading = control.async_io(Interest::READABLE, || Ok(frame::receive_with(control, &mut words)?));
-    let (read, descriptors) = reading.await?;
+    let (read, descriptors) = reading.await.map_err(|_| WorkerFault::Gone)?;
     match words.get(..read).unwrap_or_default() {
         [WELL] => Ok(descriptors.into_iter().next()),
-        [] => Err(WorkerFault::Start("it ended before it answered".to_owned())),
+        [] => Err(WorkerFault::Gone),
         [_, why @ ..] => Err(WorkerFault::Sandbox(String::from_utf8_lossy(why).into_owned())),
     }
 }
@@ -205,6 +227,10 @@ impl Worker {
     /// Whether exactly one thread is left in it, as far as the system tells: what a body left running would run on into
     /// the next call.
     pub fn is_quiet(&self) -> bool {
+        // Whatever it said beyond its end would be read as the first word of the next call.
+        if !self.reader.is_empty() {
+            return false;
+        }
         let said =
             std::fs::read_to_string(format!("/proc/self/fdinfo/{}", self.process.as_raw_fd())).unwrap_or_default();
         let pid = said.lines().find_map(|line| line.strip_prefix("Pid:")).map_or("", str::trim);
@@ -218,5 +244,32 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::{FrameFault, FromWorker, Profile, Strictness, Zygote};
+
+    /// A caller may go away at any point of a fork: whoever asks next gets the process at the other end of its own channel.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_fork_that_nobody_waits_for_shifts_no_answer() {
+        let zygote = Arc::new(Zygote::start(Profile::Sealed, Strictness::Promised).await.unwrap());
+        for step in 0..60 {
+            drop(timeout(Duration::from_micros(step * 10), zygote.fork()).await);
+            let mut worker = zygote.fork().await.unwrap();
+            assert!(worker.is_alive(), "after {step} steps");
+            worker.end().await;
+            let left = timeout(Duration::from_secs(20), worker.next::<FromWorker>(0)).await;
+            assert!(
+                matches!(left, Ok(Err(FrameFault::Closed))),
+                "after {step} steps: what was killed is what was forked"
+            );
+        }
     }
 }
