@@ -72,7 +72,7 @@ pub async fn called(runner: &WorkerRunner, entry: &'static Capability, arguments
     (took, halfway)
 }
 
-/// Runs what does not end by itself for this long: when it should have been dead, and how long after its start it was.
+/// Runs what does not end by itself with this long to go: how long it took from its start until its host says that it is dead.
 pub async fn ended(runner: &WorkerRunner, entry: &'static Capability, arguments: &[u8], given: Duration) -> Duration {
     let preparing = call(entry, false, Duration::from_secs(5));
     let prepared = runner.prepare(entry, arguments, &preparing).await.expect("it is prepared");
