@@ -104,7 +104,7 @@ fn block_signals() {
     }
 }
 
-async fn perform(deed: Deed) -> Result<String, Failure> {
+pub async fn perform(deed: Deed) -> Result<String, Failure> {
     match deed {
         Deed::Answer => return Ok("done".to_owned()),
         Deed::Large => return Ok("x".repeat(4096)),
@@ -306,6 +306,22 @@ pub fn add(a: i32, b: i32) -> (i64, u32) {
 pub fn litter() -> u32 {
     std::thread::spawn(|| sleep_forever());
     count()
+}
+
+/// Counts, and leaves a task behind that would go on counting.
+#[capability(name = "cell.leave", version = 1, side_effect = read_only, network = local, bounds(per_turn = 1000))]
+pub async fn leave() -> u32 {
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    let counted = count();
+    tokio::spawn(async {
+        loop {
+            count();
+            tokio::task::yield_now().await;
+        }
+    });
+    counted
 }
 
 /// Tells which process this one was forked from.

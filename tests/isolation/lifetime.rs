@@ -100,6 +100,20 @@ fn a_host_without_descriptors_kills_nobody() {
     });
 }
 
+/// What a body left to its runtime does not go on in the next call that the same process serves.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_was_left_behind_is_gone() {
+    let lab = Lab::open();
+    let mut counted = Vec::new();
+    for _ in 0..20 {
+        let outcome = lab.invoke("cell.leave", &json!({})).await;
+        counted.push(outcome.result().and_then(|result| result.parse().ok()).unwrap_or_else(|| panic!("{outcome:?}")));
+    }
+    let most: u32 = counted.iter().copied().max().unwrap_or(0);
+    assert!(most > 0, "no process served twice: {counted:?}");
+    assert!(most < 20, "something counted that was not called: {counted:?}");
+}
+
 /// A caller that goes away takes the body along.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_call_has_no_process() {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError};
 use std::time::{Duration, Instant};
 
 use capability_core::Timestamp;
@@ -24,6 +24,10 @@ const OPENING: usize = 128;
 /// The longest batch, and so the most that one interrupted write leaves: a full one, the record that closed it, and the
 /// first record of a segment.
 pub(super) const MAX_BATCH: usize = BATCH_BYTES + MAX_LINE + 1024;
+
+/// How long records that nobody waits for are held back for one that somebody does. Such a record promises nothing, and what
+/// comes behind it, the intent of the same call for instance, would wait for a sync that serves nobody.
+const HELD_BACK: Duration = Duration::from_millis(2);
 
 const DAY_US: i64 = 86_400_000_000;
 
@@ -262,12 +266,20 @@ impl<D: Disk> Committer<D> {
     /// Takes what queued up behind the first and commits it.
     fn batch(&mut self, first: Queued, queue: &Receiver<Queued>) -> io::Result<()> {
         let mut size = first.fields.len() + OPENING;
+        let mut waited_for = !first.answer.is_closed();
         let mut batch = vec![first];
-        // No linger: what queued up during the last sync is the batch.
-        while size < BATCH_BYTES
-            && let Ok(next) = queue.try_recv()
-        {
+        let until = Instant::now() + HELD_BACK;
+        // No linger where somebody waits: what queued up during the last sync is the batch.
+        while size < BATCH_BYTES {
+            let next = match queue.try_recv() {
+                Err(TryRecvError::Empty) if !waited_for => {
+                    queue.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+                }
+                next => next.ok(),
+            };
+            let Some(next) = next else { break };
             size += next.fields.len() + OPENING;
+            waited_for |= !next.answer.is_closed();
             batch.push(next);
         }
         if self.state.is_poisoned() {

@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use capability_core::contract::Class;
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
 use capability_core::{BoxFuture, CallTerms};
-use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
-use super::frame::{self, Frame, FrameFault, FromWorker, Reader, ToWorker};
+use super::channel::{Channel, Reader};
+use super::frame::{self, Frame, FrameFault, FromWorker, ToWorker};
 use super::zygote::exit;
 
 type Answer = oneshot::Sender<Result<BrokerReply, BrokerFault>>;
 
 /// Sends what handles ask to the host, and gives each the answer that is its own.
 #[derive(Clone)]
-pub struct Forward(Arc<Channel>);
+pub struct Forward(Arc<Shared>);
 
-struct Channel {
-    stream: UnixStream,
+struct Shared {
+    channel: Channel,
     /// One frame at a time goes out whole.
     writing: tokio::sync::Mutex<()>,
     waiting: Mutex<HashMap<u32, Answer>>,
@@ -28,31 +28,31 @@ struct Channel {
 }
 
 impl Forward {
-    pub fn new(stream: UnixStream) -> Self {
+    pub fn new(channel: Channel) -> Self {
         let (writing, waiting, next) = Default::default();
-        Self(Arc::new(Channel { stream, writing, waiting, next }))
+        Self(Arc::new(Shared { channel, writing, waiting, next }))
     }
 
     pub async fn send(&self, message: &FromWorker, tail: &[u8]) -> Result<(), FrameFault> {
         let bytes = frame::encoded(message, tail, false)?;
         let _writing = self.0.writing.lock().await;
-        frame::send(&self.0.stream, &bytes, None).await
+        self.0.channel.send(&bytes, None).await
     }
 
     /// Takes in answers from now on; gives the terms under which the prepared body is to run, once they come.
     pub fn listen(&self, mut reader: Reader) -> oneshot::Receiver<CallTerms> {
         let (told, confirmed) = oneshot::channel();
-        let (channel, mut told) = (Arc::clone(&self.0), Some(told));
+        let (shared, mut told) = (Arc::clone(&self.0), Some(told));
         tokio::spawn(async move {
             loop {
-                match reader.next(&channel.stream, 0).await {
+                match reader.next(&shared.channel, 0).await {
                     Ok(Frame { message: ToWorker::Run { terms }, .. }) => {
                         if let Some(told) = told.take() {
                             let _ = told.send(terms);
                         }
                     }
                     Ok(Frame { message: ToWorker::Reply { id, reply }, descriptor, .. }) => {
-                        if let Some(waiting) = channel.waiting().remove(&id) {
+                        if let Some(waiting) = shared.waiting().remove(&id) {
                             let beside = || descriptor.map(BrokerReply::Descriptor).ok_or(BrokerFault::WrongReply);
                             let _ = waiting.send(reply.and_then(|plain| plain.map_or_else(beside, Ok)));
                         }
@@ -66,7 +66,7 @@ impl Forward {
     }
 }
 
-impl Channel {
+impl Shared {
     fn waiting(&self) -> MutexGuard<'_, HashMap<u32, Answer>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -89,5 +89,18 @@ impl Broker for Forward {
             }
             answered.await.unwrap_or(Err(BrokerFault::Unavailable))
         })
+    }
+}
+
+/// The broker of a body that holds no handle: nothing can be asked for.
+pub struct Nobody;
+
+impl Broker for Nobody {
+    fn serves(&self, _: HandleKind, _: Class) -> bool {
+        false
+    }
+
+    fn serve(&self, _: &Lease, _: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        Box::pin(core::future::ready(Err(BrokerFault::Unserved)))
     }
 }

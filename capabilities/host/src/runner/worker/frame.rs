@@ -2,24 +2,17 @@
 //!
 //! A frame is a header of twelve bytes, a message in JSON, and a tail of raw bytes: `[flags u32][message length u32][tail
 //! length u32]`, little-endian. The tail carries what is already bytes and must not be wrapped again: the arguments one way,
-//! the result the other. Both lengths are checked before anything is allocated for them. A descriptor travels with the first
-//! byte of the frame that announces it, from host to worker only.
+//! the result the other. A descriptor travels with the first byte of the frame that announces it, from host to worker only.
 
-use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::panic::Location;
+use std::time::Duration;
 
 use capability_core::executor::{BodyEnd, PrepareFault};
 use capability_core::handle::{BrokerFault, BrokerReply, BrokerRequest};
 use capability_core::{CallTerms, Code, Failure, Preview};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::io::Interest;
-use tokio::net::UnixStream;
 
 use super::sandbox::Achieved;
 use super::sandbox::attempts::{Finding, Outside};
@@ -27,12 +20,12 @@ use super::sandbox::attempts::{Finding, Outside};
 /// The longest message, in bytes of JSON: the largest answer of the broker, with room for escapes.
 pub const MAX_MESSAGE: u32 = 24 << 20;
 /// The longest that a worker may send: a file to be written, the largest there may be, takes four bytes a byte.
-const MAX_SAID: u32 = 5 << 20;
+pub const MAX_SAID: u32 = 5 << 20;
 
-const HEADER: usize = 12;
-/// How much is read at a time.
-const CHUNK: usize = 64 << 10;
-const WITH_DESCRIPTOR: u32 = 1;
+/// The three words before the message.
+pub const HEADER: usize = 12;
+/// The flag of a frame that a descriptor came with.
+pub const WITH_DESCRIPTOR: u32 = 1;
 
 /// What a host sends.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,6 +34,8 @@ pub enum ToWorker {
     Prepare { name: String, version: u32, terms: CallTerms, reused: bool },
     /// Run what was prepared.
     Run { terms: CallTerms },
+    /// The same for a body that holds no handle: of the call it has nothing but its time.
+    RunFor { remaining: Duration },
     /// Try every way out, and tell what became of it.
     Attest(Outside),
     /// Try the one way out that is expected to end the process.
@@ -221,49 +216,6 @@ pub fn encoded<M: Serialize>(message: &M, tail: &[u8], descriptor: bool) -> Resu
     Ok(bytes)
 }
 
-/// Sends a whole frame, with at most one descriptor.
-pub async fn send(stream: &UnixStream, mut bytes: &[u8], descriptor: Option<&OwnedFd>) -> Result<(), FrameFault> {
-    if let Some(descriptor) = descriptor {
-        let sent = stream.async_io(Interest::WRITABLE, || Ok(send_with(stream, bytes, &[descriptor.as_fd()])?)).await?;
-        bytes = bytes.get(sent..).unwrap_or_default();
-    }
-    while !bytes.is_empty() {
-        stream.writable().await?;
-        match stream.try_write(bytes) {
-            Ok(0) => return Err(FrameFault::Closed),
-            Ok(sent) => bytes = bytes.get(sent..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(_) => return Err(FrameFault::Closed),
-        }
-    }
-    Ok(())
-}
-
-/// Sends the first bytes together with one or two descriptors, and says how many bytes went out.
-pub fn send_with<S: AsFd>(socket: S, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> rustix::io::Result<usize> {
-    let mut space = [core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
-        return Err(rustix::io::Errno::NOBUFS);
-    }
-    rustix::net::sendmsg(socket, &[io::IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)
-}
-
-/// Receives bytes, and the descriptors that came along.
-pub fn receive_with<S: AsFd>(socket: S, into: &mut [u8]) -> rustix::io::Result<(usize, Vec<OwnedFd>)> {
-    let mut space = [core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let received =
-        rustix::net::recvmsg(socket, &mut [io::IoSliceMut::new(into)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-    let mut descriptors = Vec::new();
-    for message in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(rights) = message {
-            descriptors.extend(rights);
-        }
-    }
-    Ok((received.bytes, descriptors))
-}
-
 /// A frame that arrived.
 pub struct Frame<M> {
     pub message: M,
@@ -271,176 +223,9 @@ pub struct Frame<M> {
     pub descriptor: Option<OwnedFd>,
 }
 
-/// What has been read of a channel. Nothing of it is lost when a wait for the next frame is given up.
-#[derive(Default)]
-pub struct Reader {
-    buffer: Vec<u8>,
-    descriptors: VecDeque<OwnedFd>,
-    /// Whether descriptors are taken: a host takes none from a worker, and the kernel closes what is sent to it.
-    takes_descriptors: bool,
-}
-
-impl Reader {
-    /// A worker's reader, which takes descriptors.
-    pub fn with_descriptors() -> Self {
-        Self { takes_descriptors: true, ..Self::default() }
-    }
-
-    /// Whether nothing was read that nobody has taken.
-    pub fn is_empty(&self) -> bool {
-        self.buffer.is_empty()
-    }
-
-    /// The next frame, with a tail of at most this many bytes.
-    pub async fn next<M: DeserializeOwned>(
-        &mut self,
-        stream: &UnixStream,
-        max_tail: u64,
-    ) -> Result<Frame<M>, FrameFault> {
-        loop {
-            if let Some(frame) = self.take(max_tail)? {
-                return Ok(frame);
-            }
-            stream.readable().await?;
-            let (room, taking) = (self.buffer.len(), self.takes_descriptors);
-            self.buffer.resize(room + CHUNK, 0);
-            let free = self.buffer.get_mut(room..).unwrap_or_default();
-            let read = if taking {
-                stream.try_io(Interest::READABLE, || Ok(receive_with(stream, free)?))
-            } else {
-                stream.try_read(free).map(|read| (read, Vec::new()))
-            };
-            match read {
-                Ok((read, descriptors)) => {
-                    self.buffer.truncate(room + read);
-                    self.descriptors.extend(descriptors);
-                    if read == 0 {
-                        return Err(FrameFault::Closed);
-                    }
-                }
-                Err(error) => {
-                    self.buffer.truncate(room);
-                    if error.kind() != io::ErrorKind::WouldBlock {
-                        return Err(FrameFault::Closed);
-                    }
-                }
-            }
-        }
-    }
-
-    /// A whole frame, if one is there. Its lengths are judged as soon as its header is.
-    fn take<M: DeserializeOwned>(&mut self, max_tail: u64) -> Result<Option<Frame<M>>, FrameFault> {
-        let mut words = self.buffer.get(..HEADER).unwrap_or_default().chunks_exact(4).map(|word| match word {
-            [a, b, c, d] => u32::from_le_bytes([*a, *b, *c, *d]),
-            _ => 0,
-        });
-        let (Some(flags), Some(message), Some(tail)) = (words.next(), words.next(), words.next()) else {
-            return Ok(None);
-        };
-        let most = if self.takes_descriptors { MAX_MESSAGE } else { MAX_SAID };
-        if message > most || flags & !WITH_DESCRIPTOR != 0 {
-            return Err(FrameFault::Malformed);
-        }
-        if u64::from(tail) > max_tail {
-            return Err(FrameFault::TailTooLong);
-        }
-        let (message, tail) = (message as usize, tail as usize);
-        let whole = HEADER + message + tail;
-        if self.buffer.len() < whole {
-            return Ok(None);
-        }
-        let later = self.buffer.split_off(whole);
-        let frame = core::mem::replace(&mut self.buffer, later);
-        let (head, tail) = frame.split_at(HEADER + message);
-        let message = head.get(HEADER..).unwrap_or_default();
-        let message = serde_json::from_slice(message).map_err(|_| FrameFault::Malformed)?;
-        let descriptor = if flags & WITH_DESCRIPTOR == 0 { None } else { self.descriptors.pop_front() };
-        Ok(Some(Frame { message, tail: tail.to_vec(), descriptor }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use proptest::prelude::*;
-    use tokio::net::UnixStream;
-
-    use super::{Ending, FrameFault, FromWorker, MAX_MESSAGE, Place, Reader, encoded};
-
-    /// What a host reads when a worker sends these bytes in these pieces and ends.
-    fn read(pieces: &[Vec<u8>], max_tail: u64) -> (Vec<(bool, Vec<u8>)>, FrameFault) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (own, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        own.set_nonblocking(true).unwrap();
-        std::thread::scope(|scope| {
-            scope.spawn(move || pieces.iter().try_for_each(|piece| theirs.write_all(piece)));
-            runtime.block_on(async {
-                let (stream, mut reader, mut frames) =
-                    (UnixStream::from_std(own).unwrap(), Reader::default(), Vec::new());
-                loop {
-                    match reader.next::<FromWorker>(&stream, max_tail).await {
-                        Ok(frame) => {
-                            frames.push((matches!(frame.message, FromWorker::End(Ending::Result)), frame.tail))
-                        }
-                        Err(fault) => return (frames, fault),
-                    }
-                }
-            })
-        })
-    }
-
-    fn cut(bytes: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
-        let (mut rest, mut pieces) = (bytes, Vec::new());
-        for length in lengths {
-            let (piece, left) = rest.split_at((*length).min(rest.len()));
-            pieces.push(piece.to_vec());
-            rest = left;
-        }
-        pieces.push(rest.to_vec());
-        pieces
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
-
-        /// However a channel cuts them, frames arrive whole and in order.
-        #[test]
-        fn frames_do_not_depend_on_how_they_are_cut(
-            tails in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..2000), 0..6),
-            lengths in prop::collection::vec(1_usize..700, 0..20),
-        ) {
-            let mut bytes = Vec::new();
-            for tail in &tails {
-                bytes.extend(encoded(&FromWorker::End(Ending::Result), tail, false).unwrap());
-            }
-            let (frames, fault) = read(&cut(&bytes, &lengths), 2000);
-            prop_assert_eq!(frames, tails.into_iter().map(|tail| (true, tail)).collect::<Vec<_>>());
-            prop_assert!(matches!(fault, FrameFault::Closed));
-        }
-
-        /// Whatever a worker sends is frames or an end, and nothing is kept beyond what a header may announce.
-        #[test]
-        fn any_bytes_are_frames_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..4000)) {
-            let (frames, _) = read(&[bytes], 100);
-            prop_assert!(frames.iter().all(|(_, tail)| tail.len() <= 100));
-        }
-
-        /// Lengths are judged from the header on, before anything of what they announce has come.
-        #[test]
-        fn a_header_is_refused_before_its_body_comes(message in any::<u32>(), tail in any::<u32>()) {
-            let header = [[0; 4], message.to_le_bytes(), tail.to_le_bytes()].concat();
-            let (frames, fault) = read(&[header], 100);
-            prop_assert!(frames.is_empty());
-            let expected = match (message > MAX_MESSAGE, tail > 100) {
-                (true, _) => matches!(fault, FrameFault::Malformed),
-                (_, true) => matches!(fault, FrameFault::TailTooLong),
-                // No message is the empty text, and any other is still to come.
-                _ => matches!(fault, FrameFault::Closed | FrameFault::Malformed),
-            };
-            prop_assert!(expected, "{message} {tail}: {fault:?}");
-        }
-    }
+    use super::Place;
 
     #[test]
     fn a_place_of_a_panic_is_a_place_and_nothing_else() {

@@ -6,6 +6,7 @@
 //! else; the kernel's own timer inside the worker is behind both.
 
 mod attest;
+mod channel;
 pub mod entry;
 mod forward;
 mod frame;
@@ -16,7 +17,7 @@ mod watchdog;
 mod work;
 mod zygote;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use capability_core::contract::Capability;
@@ -24,7 +25,7 @@ use capability_core::executor::{
     BodyEnd, Deadline, Guarantees, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,
 };
 use capability_core::handle::{BrokerReply, HandleFamily};
-use capability_core::{BoxFuture, Call, Failure, Preview, Soon};
+use capability_core::{BoxFuture, Call, Failure, Preview, Soon, registry};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::error::Elapsed;
@@ -46,6 +47,9 @@ const SLOT_WAIT: Duration = Duration::from_millis(50);
 const SLACK: Duration = Duration::from_millis(5);
 /// The most requests of one body that are served at a time.
 const MOST_ASKED: usize = 32;
+
+/// What tells this build's capabilities from another's. A zygote has made it before it forks.
+static FINGERPRINT: LazyLock<[u8; 32]> = LazyLock::new(registry::linked_fingerprint);
 
 /// Runs every body in a sandboxed process of its own.
 pub struct WorkerRunner {
@@ -109,6 +113,21 @@ impl WorkerRunner {
     #[must_use]
     pub fn standing(&self) -> Option<&Standing> {
         self.standing.get().and_then(|standing| standing.as_ref().ok())
+    }
+
+    /// Forks a worker, waits until it is ready and lets it go again: how long that took, for measuring what a refill of the
+    /// pool costs.
+    ///
+    /// # Errors
+    /// [`WorkerFault`] when there is no sandbox.
+    #[doc(hidden)]
+    pub async fn fork_for_measurement(&self) -> Result<Duration, WorkerFault> {
+        self.attest().await?;
+        let begun = Instant::now();
+        let worker = self.sealed.fresh().await?;
+        let took = begun.elapsed();
+        worker.end().await;
+        Ok(took)
     }
 
     fn pool(&self, entry: &Capability) -> &Arc<Pool> {
@@ -178,7 +197,11 @@ impl WorkerRunner {
         let Ok(watchdog) = self.watchdog().await else { return BodyEnd::Saturated };
         let _guard = watchdog.watch(taken.worker.process(), (deadline + SLACK).into_std());
         let answer = timeout_at(deadline, async {
-            taken.worker.send(&ToWorker::Run { terms: call.terms() }, &[], None).await?;
+            let message = match pool::may_be_kept(entry) {
+                true => ToWorker::RunFor { remaining: deadline.saturating_duration_since(Instant::now()) },
+                false => ToWorker::Run { terms: call.terms() },
+            };
+            taken.worker.send(&message, &[], None).await?;
             attended(&mut taken.worker, call, call.max_result()).await
         });
         let end = match answer.await {

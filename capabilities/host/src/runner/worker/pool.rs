@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use capability_core::contract::{Capability, Network, SideEffect};
 use capability_core::session::Subject;
@@ -11,6 +12,8 @@ use super::sandbox::{Profile, Strictness};
 
 /// How many workers of a profile wait, sealed and warm.
 const WARM: usize = 2;
+/// How long after a worker was taken another one is forked in its place: the call that took it has the processors first.
+const REFILL_AFTER: Duration = Duration::from_millis(2);
 /// How many calls a worker serves that may serve more than one.
 const USES: u32 = 256;
 /// How many such workers a capability keeps.
@@ -128,6 +131,7 @@ impl Pool {
     fn refill(self: &Arc<Self>) {
         let this = Arc::clone(self);
         tokio::spawn(async move {
+            tokio::time::sleep(REFILL_AFTER).await;
             if lock(&this.warm).len() >= WARM {
                 return;
             }

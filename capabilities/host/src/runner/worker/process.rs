@@ -5,22 +5,22 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use capability_core::registry;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, pidfd_send_signal};
 use serde::de::DeserializeOwned;
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::channel::{Channel, Reader, receive_with, registered, send_with};
 use super::entry;
-use super::frame::{self, Frame, FrameFault, FromWorker, Reader, ToWorker};
+use super::frame::{self, Frame, FrameFault, FromWorker, ToWorker};
 use super::sandbox::{Achieved, NOTICE_BYTES, Notice, Profile, Strictness};
 use super::zygote::WELL;
 
@@ -108,13 +108,11 @@ impl Zygote {
     async fn fork_patiently(&self) -> Result<Worker, WorkerFault> {
         let (own, theirs) = Socket::pair()?;
         let (notices, notice) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).map_err(io::Error::from)?;
-        own.set_nonblocking(true)?;
         let process = {
             let mut kept = self.control.lock().await;
             let control = kept.take().ok_or(WorkerFault::Gone)?;
             let descriptors = [theirs.as_fd(), notice.as_fd()];
-            let asking =
-                control.async_io(Interest::WRITABLE, || Ok(frame::send_with(&control, &[WELL], &descriptors)?));
+            let asking = control.async_io(Interest::WRITABLE, || Ok(send_with(&control, &[WELL], &descriptors)?));
             asking.await.map_err(|_| WorkerFault::Gone)?;
             let answer = answered(&control).await;
             if !matches!(answer, Err(WorkerFault::Gone)) {
@@ -124,12 +122,12 @@ impl Zygote {
         };
         drop((theirs, notice));
         let Some(process) = process else { return Err(WorkerFault::Start("no process came".to_owned())) };
-        let stream = UnixStream::from_std(own)?;
+        let channel = Channel::new(own)?;
         let (reader, process) = (Reader::default(), Arc::new(process));
-        let mut worker = Worker { stream, reader, process, notices, achieved: None };
+        let mut worker = Worker { channel, reader, process, notices, threads: OnceLock::new(), achieved: None };
         match worker.next(0).await {
             Ok(Frame { message: FromWorker::Ready { fingerprint, achieved }, .. }) => {
-                if fingerprint != registry::linked_fingerprint() {
+                if fingerprint != *super::FINGERPRINT {
                     return Err(WorkerFault::Fingerprint);
                 }
                 worker.achieved = Some(achieved);
@@ -148,7 +146,7 @@ fn late() -> WorkerFault {
 /// What a zygote says: that it is well, with a process or without one, or what is not.
 async fn answered(control: &UnixStream) -> Result<Option<OwnedFd>, WorkerFault> {
     let mut words = [0; MAX_WORDS];
-    let reading = control.async_io(Interest::READABLE, || Ok(frame::receive_with(control, &mut words)?));
+    let reading = control.async_io(Interest::READABLE, || Ok(receive_with(control, &mut words)?));
     let (read, descriptors) = reading.await.map_err(|_| WorkerFault::Gone)?;
     match words.get(..read).unwrap_or_default() {
         [WELL] => Ok(descriptors.into_iter().next()),
@@ -167,11 +165,13 @@ impl Drop for Zygote {
 
 /// A sealed process with one channel. Dropping it kills it.
 pub struct Worker {
-    pub stream: UnixStream,
+    channel: Channel,
     reader: Reader,
     process: Arc<OwnedFd>,
     /// What it tells of system calls that it was refused.
     notices: OwnedFd,
+    /// The directory of its threads, once somebody asked for it; none where the system does not show it.
+    threads: OnceLock<Option<OwnedFd>>,
     achieved: Option<Achieved>,
 }
 
@@ -182,20 +182,18 @@ impl Worker {
     }
 
     pub async fn send(&self, message: &ToWorker, tail: &[u8], descriptor: Option<&OwnedFd>) -> Result<(), FrameFault> {
-        frame::send(&self.stream, &frame::encoded(message, tail, descriptor.is_some())?, descriptor).await
+        self.channel.send(&frame::encoded(message, tail, descriptor.is_some())?, descriptor).await
     }
 
     /// The next frame, with a tail of at most this many bytes. Nothing is lost when the wait is given up.
     pub async fn next<M: DeserializeOwned>(&mut self, max_tail: u64) -> Result<Frame<M>, FrameFault> {
-        self.reader.next(&self.stream, max_tail).await
+        self.reader.next(&self.channel, max_tail).await
     }
 
     /// Kills it and waits until it is gone, every thread of it.
     pub async fn end(&self) {
         self.kill();
-        #[expect(unsafe_code, reason = "the runtime waits for a descriptor that it cannot see is open")]
-        // SAFETY: the clone owns the open descriptor for as long as the runtime waits for it, and it is always the same one.
-        let process = unsafe { AsyncFd::register_with_interest(Arc::clone(&self.process), Interest::READABLE) };
+        let process = registered(Arc::clone(&self.process), Interest::READABLE);
         if let Ok(process) = process {
             // A killed process that does not go is in the kernel's hands; the caller is not kept for it forever.
             let _ = timeout(START, process.readable()).await;
@@ -231,13 +229,19 @@ impl Worker {
         if !self.reader.is_empty() {
             return false;
         }
-        let said =
-            std::fs::read_to_string(format!("/proc/self/fdinfo/{}", self.process.as_raw_fd())).unwrap_or_default();
-        let pid = said.lines().find_map(|line| line.strip_prefix("Pid:")).map_or("", str::trim);
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name in parentheses may hold anything; the number of threads is the eighteenth word behind it.
-        let threads = stat.rsplit_once(')').and_then(|(_, words)| words.split_whitespace().nth(17));
-        threads == Some("1")
+        // The directory of a process's threads has a link for each of them, beside the two that every directory has. Whether
+        // it still lives is asked when it is taken.
+        let threads = self.threads.get_or_init(|| self.threads_of_process()).as_ref();
+        threads.and_then(|threads| rustix::fs::fstat(threads).ok()).is_some_and(|told| told.st_nlink == 2 + 1)
+    }
+
+    fn threads_of_process(&self) -> Option<OwnedFd> {
+        let said = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", self.process.as_raw_fd())).ok()?;
+        let pid = said.lines().find_map(|line| line.strip_prefix("Pid:"))?.trim();
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let threads = rustix::fs::open(format!("/proc/{pid}/task"), flags, Mode::empty()).ok()?;
+        // A process that has not ended still has its number, so what was opened under that number is its.
+        self.is_alive().then_some(threads)
     }
 }
 

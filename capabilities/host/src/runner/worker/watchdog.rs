@@ -21,6 +21,8 @@ struct Watched {
 struct Due {
     by_deadline: BTreeMap<(Instant, u64), Arc<OwnedFd>>,
     next: u64,
+    /// When the thread looks again by itself; it sleeps until it is called when there is no such time.
+    looks_at: Option<Instant>,
     ended: bool,
 }
 
@@ -47,10 +49,11 @@ impl Watchdog {
         let mut due = self.0.due.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (deadline, due.next);
         due.next += 1;
-        let first = due.by_deadline.first_key_value().is_none_or(|(earliest, _)| key < *earliest);
         due.by_deadline.insert(key, process);
+        // Waking the thread costs more than the rest of this: only what is due before it looks by itself needs that.
+        let looks_in_time = due.looks_at.is_some_and(|looks_at| looks_at <= deadline);
         drop(due);
-        if first {
+        if !looks_in_time {
             self.0.changed.notify_one();
         }
         Guard { watched: Arc::downgrade(&self.0), key }
@@ -76,7 +79,8 @@ impl Watched {
     fn watch(&self) {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         while !due.ended {
-            let Some((deadline, _)) = due.by_deadline.first_key_value().map(|(key, _)| *key) else {
+            due.looks_at = due.by_deadline.first_key_value().map(|((deadline, _), _)| *deadline);
+            let Some(deadline) = due.looks_at else {
                 due = self.changed.wait(due).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };

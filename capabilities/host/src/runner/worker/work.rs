@@ -1,19 +1,20 @@
 //! A worker's life: sealed, warmed, one call, gone.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use capability_core::contract::Capability;
-use capability_core::executor::{PREPARE_TIMEOUT, prepare_in_process, run_in_process};
+use capability_core::executor::{PREPARE_TIMEOUT, PrepareFault, Prepared, prepare_in_process, run_in_process};
 use capability_core::registry;
-use capability_core::{Call, CallTerms};
-use tokio::net::UnixStream;
+use capability_core::{Call, CallTerms, Preview};
 use tokio::runtime::{Builder, Runtime};
 
-use super::forward::Forward;
-use super::frame::{self, Ending, Frame, FrameFault, FromWorker, Place, Reader, ToWorker, Unprepared};
+use super::channel::{Channel, Reader};
+use super::forward::{Forward, Nobody};
+use super::frame::{self, Ending, Frame, FrameFault, FromWorker, Place, ToWorker, Unprepared};
 use super::sandbox::attempts;
 use super::sandbox::{Fork, Unsealed, Worker};
 use super::zygote::exit;
@@ -26,6 +27,8 @@ const BETWEEN: Duration = Duration::from_secs(5);
 const TRYING: Duration = Duration::from_secs(30);
 /// How long a worker waits for a call at most.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many bytes of arguments and result are rehearsed.
+const REHEARSED: usize = 1024;
 /// The most threads a body's `spawn_blocking` may have.
 const BLOCKING_THREADS: usize = 4;
 
@@ -39,13 +42,9 @@ pub fn note_panics() {
     }));
 }
 
-/// Tells where something panicked, if it did.
-async fn told(forward: &Forward) -> Result<(), FrameFault> {
-    let place = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match place {
-        Some(place) => forward.send(&FromWorker::Panic(place), &[]).await,
-        None => Ok(()),
-    }
+/// Where something panicked, if it did.
+fn panicked() -> Option<FromWorker> {
+    PANIC.lock().unwrap_or_else(PoisonError::into_inner).take().map(FromWorker::Panic)
 }
 
 /// Never returns: a worker ends by being told to, by its host going away, or by being killed.
@@ -70,52 +69,143 @@ fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING_THREADS).build()
 }
 
+/// What a host would send first, for nobody.
+fn first_words() -> serde_json::Value {
+    let identity = serde_json::json!({
+        "id": format!("{:032x}", 0), "subject": "local", "mode": "live", "origin": "terminal", "turn": 0,
+    });
+    let terms = serde_json::json!({
+        "invocation": format!("{:032x}", 0), "identity": identity, "target": null, "max_result": 0, "confirmed": false,
+        "remaining": Duration::ZERO,
+    });
+    serde_json::json!({ "Prepare": { "name": "", "version": 1, "terms": terms, "reused": false } })
+}
+
+/// Talks to itself as its host is going to. Whatever of this process is touched for the first time is copied or mapped by the
+/// kernel then; when a call comes that has been paid for.
+fn rehearse() -> Result<(), FrameFault> {
+    runtime()?.block_on(async {
+        // Both ends live for as long as this runtime: whoever listens ends this process when the other end is gone.
+        let (host, own) = UnixStream::pair()?;
+        let (host, own) = (Channel::new(host)?, Channel::new(own)?);
+        host.send(&frame::encoded(&first_words(), &[b' '; REHEARSED], false)?, None).await?;
+        let mut reader = Reader::with_descriptors();
+        let Frame { message: ToWorker::Prepare { terms, .. }, .. } = reader.next(&own, u64::MAX).await? else {
+            return Err(FrameFault::Malformed);
+        };
+        let forward = Forward::new(own);
+        let confirmed = forward.listen(reader);
+        forward.send(&FromWorker::Prepared(Ok(None)), &[]).await?;
+        host.send(&frame::encoded(&ToWorker::Run { terms }, &[], false)?, None).await?;
+        let terms = tokio::time::timeout(TRYING, confirmed).await.map_err(io::Error::from)?;
+        terms.map_err(|_| FrameFault::Closed)?;
+        forward.send(&FromWorker::End(Ending::Result), &[b' '; REHEARSED]).await
+    })
+}
+
 fn serve((mut worker, channel): (Worker, OwnedFd)) -> Result<(), FrameFault> {
-    let channel = std::os::unix::net::UnixStream::from(channel);
-    channel.set_nonblocking(true)?;
+    // It blocks: nothing is to be done before there is a call, nor between two.
+    let channel = UnixStream::from(channel);
     // Shows that the kernel has timers to give, and ends a worker that nobody wanted for so long.
     worker.arm(IDLE).map_err(|_| FrameFault::Closed)?;
+    rehearse()?;
     let achieved = *worker.achieved();
-    let mut ready = Some(FromWorker::Ready { fingerprint: registry::linked_fingerprint(), achieved });
+    send(&channel, &FromWorker::Ready { fingerprint: *super::FINGERPRINT, achieved }, &[])?;
+    let (mut reader, mut runtime) = (Reader::with_descriptors(), runtime()?);
     loop {
-        // A runtime for each call: whatever a body left in it is gone before the next one begins.
-        let runtime = runtime()?;
-        let (channel, ready) = (channel.try_clone()?, ready.take());
-        let again = runtime.block_on(async { one_call(worker, UnixStream::from_std(channel)?, ready).await })?;
-        runtime.shutdown_timeout(Duration::ZERO);
-        match again {
-            Some(again) => worker = again,
+        let Frame { message, tail, .. } = reader.wait(&channel, u64::from(u32::MAX))?;
+        let (name, version, terms) = match message {
+            ToWorker::Prepare { name, version, terms, reused: true } => (name, version, terms),
+            message => {
+                return runtime
+                    .block_on(async { only_call(worker, Channel::new(channel)?, reader, message, &tail).await });
+            }
+        };
+        let entry = registry::linked(&name, version).ok_or(FrameFault::Malformed)?;
+        worker = match one_call(worker, &channel, &mut reader, &runtime, entry, &tail, terms)? {
+            Some(worker) => worker,
             None => return Ok(()),
+        };
+        if runtime.metrics().num_alive_tasks() > 0 {
+            // Whatever a body left in it is gone before the next one begins.
+            core::mem::replace(&mut runtime, self::runtime()?).shutdown_timeout(Duration::ZERO);
         }
     }
 }
 
-/// Serves one call, and gives the worker back if there may be another.
-async fn one_call(worker: Worker, stream: UnixStream, ready: Option<FromWorker>) -> Result<Option<Worker>, FrameFault> {
-    let mut reader = Reader::with_descriptors();
-    if let Some(ready) = ready {
-        frame::send(&stream, &frame::encoded(&ready, &[], false)?, None).await?;
+/// Serves one call of those that may be more, and gives the worker back if there may be another. Its body holds no handle, so
+/// nothing is said on the channel but what is said in turn.
+fn one_call(
+    worker: Worker,
+    channel: &UnixStream,
+    reader: &mut Reader,
+    runtime: &Runtime,
+    entry: &'static Capability,
+    arguments: &[u8],
+    terms: CallTerms,
+) -> Result<Option<Worker>, FrameFault> {
+    let call = |terms: CallTerms| -> Call { terms.call(entry, Arc::new(Nobody)) };
+    let tell_panic = || panicked().map_or(Ok(()), |place| send(channel, &place, &[]));
+    let worker = armed(worker, terms.remaining() + SLACK)?;
+    let preparing = call(terms.clone());
+    let (prepared, answer) =
+        prepared_and_said(runtime.block_on(async { prepare_in_process(entry, arguments, &preparing).await }));
+    tell_panic()?;
+    send(channel, &FromWorker::Prepared(answer), &[])?;
+    let Some(prepared) = prepared else { return Ok(None) };
+    let Frame { message: ToWorker::RunFor { remaining }, .. } = reader.wait(channel, 0)? else {
+        return Err(FrameFault::Malformed);
+    };
+    let worker = armed(worker, remaining + SLACK)?;
+    let running = call(terms.lasting(remaining));
+    let (end, tail) = Ending::of(runtime.block_on(async { run_in_process(prepared, running).await }));
+    tell_panic()?;
+    send(channel, &FromWorker::End(end), &tail)?;
+    Ok(Some(worker))
+}
+
+/// Sends a whole frame on a channel that blocks.
+fn send(mut channel: &UnixStream, message: &FromWorker, tail: &[u8]) -> Result<(), FrameFault> {
+    Ok(channel.write_all(&frame::encoded(message, tail, false)?)?)
+}
+
+fn prepared_and_said(
+    prepared: Result<Prepared, PrepareFault>,
+) -> (Option<Prepared>, Result<Option<Preview>, Unprepared>) {
+    match prepared {
+        Ok(prepared) => {
+            let preview = prepared.preview().cloned();
+            (Some(prepared), Ok(preview))
+        }
+        Err(fault) => (None, Err(Unprepared::from(fault))),
     }
-    let Frame { message, tail, .. } = reader.next(&stream, u64::from(u32::MAX)).await?;
-    let forward = Forward::new(stream);
+}
+
+/// Serves what a worker does once.
+async fn only_call(
+    worker: Worker,
+    channel: Channel,
+    reader: Reader,
+    message: ToWorker,
+    tail: &[u8],
+) -> Result<(), FrameFault> {
+    let forward = Forward::new(channel);
     match message {
-        ToWorker::Prepare { name, version, terms, reused } => {
+        ToWorker::Prepare { name, version, terms, .. } => {
             let entry = registry::linked(&name, version).ok_or(FrameFault::Malformed)?;
-            forwarded(worker, &forward, reader, entry, &tail, terms, reused).await
+            forwarded(worker, &forward, reader, entry, tail, terms).await
         }
         ToWorker::Attest(outside) => {
             locked(worker, TRYING)?;
-            forward.send(&FromWorker::Attested(attempts::attest(&outside)), &[]).await?;
-            Ok(None)
+            forward.send(&FromWorker::Attested(attempts::attest(&outside)), &[]).await
         }
         ToWorker::AttestEnding { outside, attempt } => {
             locked(worker, TRYING)?;
             let found = attempts::attempts().find(|one| one.name == attempt).ok_or(FrameFault::Malformed)?;
             let finding = attempts::Finding { attempt, tried: found.run(&outside) };
-            forward.send(&FromWorker::Attested(vec![finding]), &[]).await?;
-            Ok(None)
+            forward.send(&FromWorker::Attested(vec![finding]), &[]).await
         }
-        ToWorker::Run { .. } | ToWorker::Reply { .. } => Err(FrameFault::Malformed),
+        ToWorker::Run { .. } | ToWorker::RunFor { .. } | ToWorker::Reply { .. } => Err(FrameFault::Malformed),
     }
 }
 
@@ -135,35 +225,24 @@ async fn forwarded(
     entry: &'static Capability,
     arguments: &[u8],
     terms: CallTerms,
-    reused: bool,
-) -> Result<Option<Worker>, FrameFault> {
-    // The kernel's own deadline, behind the host's two. What may serve another call holds no handle, and is armed anew
-    // for each; anything else is armed once and locked before any code of its author runs, so that nothing in this process
-    // can move the deadline any more.
-    let mut kept = None;
-    if reused {
-        kept = Some(armed(worker, terms.remaining() + SLACK)?);
-    } else {
-        locked(worker, PREPARE_TIMEOUT + BETWEEN + entry.bounds().timeout() + SLACK)?;
-    }
-    let mut confirmed = forward.listen(reader);
+) -> Result<(), FrameFault> {
+    // The kernel's own deadline, behind the host's two. It is set once and locked before any code of the author runs, so that
+    // nothing in this process can move it any more. What may serve another call is armed anew for each instead.
+    locked(worker, PREPARE_TIMEOUT + BETWEEN + entry.bounds().timeout() + SLACK)?;
+    let confirmed = forward.listen(reader);
     let call = |terms: CallTerms| -> Call { terms.call(entry, Arc::new(forward.clone())) };
-    let (prepared, answer) = match prepare_in_process(entry, arguments, &call(terms)).await {
-        Ok(prepared) => {
-            let preview = prepared.preview().cloned();
-            (Some(prepared), Ok(preview))
-        }
-        Err(fault) => (None, Err(Unprepared::from(fault))),
-    };
-    told(forward).await?;
-    forward.send(&FromWorker::Prepared(answer), &[]).await?;
-    let Some(prepared) = prepared else { return Ok(None) };
-    let terms = (&mut confirmed).await.map_err(|_| FrameFault::Closed)?;
-    if let Some(worker) = kept.take() {
-        kept = Some(armed(worker, terms.remaining() + SLACK)?);
+    let (prepared, answer) = prepared_and_said(prepare_in_process(entry, arguments, &call(terms)).await);
+    if let Some(place) = panicked() {
+        forward.send(&place, &[]).await?;
     }
+    forward.send(&FromWorker::Prepared(answer), &[]).await?;
+    let Some(prepared) = prepared else { return Ok(()) };
+    let terms = confirmed.await.map_err(|_| FrameFault::Closed)?;
     let (end, tail) = Ending::of(run_in_process(prepared, call(terms)).await);
-    told(forward).await?;
+    if let Some(place) = panicked() {
+        forward.send(&place, &[]).await?;
+    }
     forward.send(&FromWorker::End(end), &tail).await?;
-    Ok(kept)
+    // The host waits until this process is gone: nothing is put in order that goes with it.
+    exit(0)
 }

@@ -5,8 +5,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::LazyLock;
 
-use super::frame::{receive_with, send_with};
+use super::channel::{receive_with, send_with};
 use super::sandbox::{Forked, Profile, Strictness, Terms, Zygote};
 use super::work;
 
@@ -27,6 +28,8 @@ pub fn serve(profile: Profile, strictness: Strictness) -> ! {
     if rustix::io::write(&control, &[WELL]).is_err() {
         exit(1);
     }
+    // What every worker needs is made once.
+    LazyLock::force(&super::FINGERPRINT);
     loop {
         match receive_with(&control, &mut [0]) {
             Ok((1, descriptors)) => match <[OwnedFd; 2]>::try_from(descriptors) {
