@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::json;
+use tokio::task::spawn_blocking;
 
 use super::lab::Lab;
 
@@ -113,4 +114,27 @@ async fn only_plain_files_of_one_name_within_bounds() {
     }
     assert_eq!(lab.fault("files.list", json!({ "path": "directory" })).await, "cap_exceeded");
     assert_eq!(lab.fault("files.write", json!({ "path": "absent/x", "text": "x" })).await, "not_found");
+}
+
+/// A change that still waits for a thread when its call ends is not made afterwards.
+#[test]
+fn what_has_not_begun_by_the_end_of_its_call_does_not_begin() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).max_blocking_threads(1).enable_all().build();
+    let runtime = runtime.expect("a runtime with one thread for what blocks");
+    runtime.block_on(async {
+        let lab = Lab::new(&[], &[]);
+        let write = |path: &str| json!({ "path": path, "text": "one" });
+        assert_eq!(lab.said("files.write", write("early")).await, Ok(json!(null)));
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let holding = spawn_blocking(move || held.recv().is_err());
+        let late = lab.said("files.write", write("late"));
+        let late = tokio::time::timeout(std::time::Duration::from_millis(500), late).await;
+        assert!(late.is_err(), "it waits, and is called off: {late:?}");
+        drop(release);
+        assert!(holding.await.expect("the thread goes on"));
+        spawn_blocking(|| ()).await.expect("whatever waited before this is done");
+        assert!(!lab.workspace().join("late").exists());
+        assert_eq!(lab.said("files.write", write("late")).await, Ok(json!(null)));
+    });
 }

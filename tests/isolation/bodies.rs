@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::fd::FromRawFd;
 use std::time::Duration;
 
-use capability_core::handle::{Clock, Context, Device, Journal};
+use capability_core::handle::{Clock, Context, Device, Journal, Workspace, Write as Writing};
 use capability_core::{Failure, Preview, capability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -293,6 +293,38 @@ pub async fn look(context: &Context, device: &Device) -> Result<Sight, Failure> 
         file: std::fs::read("/etc/passwd").is_ok(),
         counted: count(),
     })
+}
+
+/// Asks a hundred things and waits for none, then a hundred at once.
+#[capability(name = "cell.many", version = 1, side_effect = read_only, network = local)]
+pub async fn many(device: &Device) -> Result<usize, Failure> {
+    for _ in 0..100 {
+        let _ = tokio::time::timeout(Duration::ZERO, device.readings()).await;
+    }
+    let mut asked: Vec<_> = (0..100).map(|_| Box::pin(device.readings())).collect();
+    let mut answered = 0;
+    core::future::poll_fn(|context| {
+        let mut open = Vec::new();
+        for mut one in core::mem::take(&mut asked) {
+            match one.as_mut().poll(context) {
+                core::task::Poll::Pending => open.push(one),
+                core::task::Poll::Ready(read) => answered += usize::from(read.is_ok()),
+            }
+        }
+        asked = open;
+        if asked.is_empty() { core::task::Poll::Ready(()) } else { core::task::Poll::Pending }
+    })
+    .await;
+    Ok(answered)
+}
+
+/// Begins to write a large file, does not wait for it, and asks something else.
+#[capability(name = "cell.impatient", version = 1, side_effect = mutating, network = local)]
+pub async fn impatient(workspace: &Workspace<Writing>, clock: &Clock) -> Result<bool, Failure> {
+    let content = vec![b'x'; 1 << 20];
+    let waited = tokio::time::timeout(Duration::ZERO, workspace.write("large", content)).await;
+    clock.now().await?;
+    Ok(waited.is_ok())
 }
 
 /// Adds, and tells how often this process has.

@@ -90,6 +90,23 @@ async fn a_preview_is_shown_and_nothing_is_written_before_the_answer() {
     assert_eq!(lab.journal().await.len(), 1);
 }
 
+/// What a host serves at a time is bounded, and a body that asks for more waits for its turn.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_may_ask_many_things_at_once() {
+    let lab = Lab::open();
+    let outcome = lab.invoke("cell.many", &json!({})).await;
+    assert_eq!(outcome.result(), Some("100"), "{outcome:?}");
+}
+
+/// A question that nobody waits for any more is still sent whole: half of one would be the beginning of the next.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_is_given_up_spoils_no_other() {
+    let root = tempfile::tempdir().expect("a directory");
+    let lab = Lab::with(&format!("[workspace]\nroot = \"{}\"\n", root.path().display()));
+    let outcome = lab.approved("cell.impatient", &json!({})).await;
+    assert_eq!(outcome.result(), Some("false"), "{outcome:?}");
+}
+
 /// A worker can say what no preview function could: it is held to the same bounds, and nobody is asked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_is_within_its_bounds_whatever_the_worker_says() {

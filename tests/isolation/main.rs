@@ -16,3 +16,6 @@ mod lifetime;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod misbehaviour;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod soak;

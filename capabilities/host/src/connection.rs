@@ -65,7 +65,12 @@ impl<'p> Connection<'p> {
         let listener = socket::listen(&socket).map_err(|error| {
             Fault::broken(
                 format!("the socket `{}` cannot be made: {error}", socket.display()),
-                "name a data directory with a shorter path with `--data-dir DIR`",
+                match error.kind() {
+                    std::io::ErrorKind::InvalidInput => {
+                        "name a data directory with a shorter path with `--data-dir DIR`"
+                    }
+                    _ => "look at the file system it lies on, and at this process's limits with `ulimit -a`",
+                },
             )
         })?;
         let service = Arc::new(Service::new(host));

@@ -26,6 +26,8 @@ const MAX_REPLY: u64 = 64 * 1024 * 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many clients are served at a time.
 const MAX_CLIENTS: usize = 64;
+/// How long the host waits after a client that it could not take in.
+const BREATH: Duration = Duration::from_millis(100);
 /// How often the host does what is due though nobody asks.
 const SWEEP: Duration = Duration::from_secs(10);
 /// What the host sends to a client that it lets in.
@@ -68,9 +70,14 @@ pub async fn serve(listener: UnixListener, service: Arc<Service>, mut serve: wat
             _ = serve.changed() => break,
             Some(_) = clients.join_next(), if !clients.is_empty() => {}
             accepted = listener.accept(), if clients.len() < MAX_CLIENTS => {
-                if let Ok((stream, _)) = accepted {
-                    let service = Arc::clone(&service);
-                    clients.spawn(async move { answer(stream, &service).await });
+                match accepted {
+                    Ok((stream, _)) => {
+                        let service = Arc::clone(&service);
+                        clients.spawn(async move { answer(stream, &service).await });
+                    }
+                    // Whoever knocks still stands there, and would be turned away again at once, for as long as this
+                    // process has no descriptor left.
+                    Err(_) => tokio::time::sleep(BREATH).await,
                 }
             }
             // Finished before the end like a client is: what was moved is recorded.

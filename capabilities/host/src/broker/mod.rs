@@ -199,8 +199,11 @@ impl HostBroker {
         let Some(files) = self.files.clone() else {
             return refused(BrokerFault::Unserved);
         };
+        let ending = lease.ending();
         self.carried(lease, async move {
-            let done = tokio::task::spawn_blocking(move || act(&files)).await;
+            // It may wait for a thread, and nothing calls it off there: what has not begun by the end does not begin.
+            let act = move || if ending.has_come() { Err(BrokerFault::Ended) } else { act(&files) };
+            let done = tokio::task::spawn_blocking(act).await;
             done.unwrap_or(Err(BrokerFault::Unavailable))
         })
     }

@@ -17,6 +17,7 @@ use core::task::Poll;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
 use crate::connection::{Connection, interrupted};
@@ -89,6 +90,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
     if let Command::Audit(command) = line.command {
         return audit::perform(command, output, &path);
     }
+    take_descriptors();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime =
         runtime.map_err(|_| Fault::broken("the host cannot start its threads", "free some memory and try again"))?;
@@ -118,4 +120,11 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
     // Nobody waits for a thread that waits for a person.
     runtime.shutdown_background();
     exit
+}
+
+/// Takes as many descriptors as this process may have: each call in a worker holds three, and each of its connections one
+/// more. Where they cannot be had, what needs one is refused when it does.
+fn take_descriptors() {
+    let may = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: may.maximum, ..may });
 }

@@ -22,7 +22,8 @@ impl Service {
             Ok(findings) if findings.is_empty() => vec![none()],
             Ok(findings) => findings.into_iter().map(probe).collect(),
             Err(fault) => {
-                vec![failed("sandbox", fault, "nothing runs without: use a Linux kernel with seccomp and Landlock")]
+                let help = "nothing runs without: use a Linux kernel with seccomp and Landlock; where a process could not be started, raise this one's limits (`ulimit -n`, `ulimit -u`)";
+                vec![failed("sandbox", fault, help)]
             }
         };
         let in_process = self.host.runner().in_process();

@@ -217,11 +217,15 @@ impl WorkerRunner {
             Ok(_) if Instant::now() < deadline => BodyEnd::Panicked,
             Ok(_) | Err(_) => BodyEnd::TimedOut,
         };
-        if matches!(end, BodyEnd::Result(_)) && pool::may_be_kept(entry) {
-            self.pool(entry).give_back(entry, &call.lease().identity().subject, taken);
-        } else {
+        match end {
+            BodyEnd::Result(_) if pool::may_be_kept(entry) => {
+                self.pool(entry).give_back(entry, &call.lease().identity().subject, taken);
+            }
+            // It is killed here and now, and nothing is said of its end: taking it apart is the kernel's, while the record is
+            // written.
+            BodyEnd::Result(_) => drop(taken),
             // Whatever is said of it from here on is said of a process that is gone.
-            taken.worker.end().await;
+            _ => taken.worker.end().await,
         }
         end
     }

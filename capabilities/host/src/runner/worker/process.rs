@@ -58,7 +58,9 @@ impl core::error::Error for WorkerFault {}
 
 impl From<io::Error> for WorkerFault {
     fn from(error: io::Error) -> Self {
-        Self::Start(error.kind().to_string())
+        // The system's own words for its own number: nobody else's are among them.
+        let said = error.raw_os_error().map(io::Error::from_raw_os_error);
+        Self::Start(said.map_or_else(|| error.kind().to_string(), |error| error.to_string()))
     }
 }
 
@@ -121,7 +123,9 @@ impl Zygote {
             answer?
         };
         drop((theirs, notice));
-        let Some(process) = process else { return Err(WorkerFault::Start("no process came".to_owned())) };
+        let Some(process) = process else {
+            return Err(WorkerFault::Start("there was no descriptor left for it".to_owned()));
+        };
         let channel = Channel::new(own)?;
         let (reader, process) = (Reader::default(), Arc::new(process));
         let mut worker = Worker { channel, reader, process, notices, threads: OnceLock::new(), achieved: None };

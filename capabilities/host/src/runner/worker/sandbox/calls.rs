@@ -25,7 +25,7 @@ pub(super) const PLAIN: &[i64] = &[
     // What is done with a descriptor that one has. `fcntl`, `ioctl` and `pipe2` have rules of their own.
     SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_preadv2,
     SYS_pwritev2, SYS_lseek, SYS_fstat, SYS_fsync, SYS_fdatasync, SYS_ftruncate, SYS_fallocate, SYS_fadvise64,
-    SYS_copy_file_range, SYS_flock, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_eventfd2,
+    SYS_copy_file_range, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_eventfd2,
     SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_ppoll, SYS_pselect6,
     // Sockets that are connected already. What sends, receives and sets options has rules of its own.
     SYS_shutdown, SYS_getsockname, SYS_getpeername,
@@ -78,7 +78,7 @@ pub(super) const ABSENT: &[i64] = &[SYS_clone3, SYS_statx, SYS_openat2, SYS_facc
 #[rustfmt::skip]
 pub(super) const FILES: &[i64] = &[
     SYS_openat, SYS_readlinkat, SYS_faccessat, SYS_chdir, SYS_fchdir, SYS_mkdirat, SYS_mknodat, SYS_unlinkat,
-    SYS_linkat, SYS_symlinkat, SYS_renameat, SYS_renameat2, SYS_truncate, SYS_statfs, SYS_getdents64,
+    SYS_linkat, SYS_symlinkat, SYS_renameat, SYS_renameat2, SYS_truncate, SYS_statfs, SYS_getdents64, SYS_flock,
     SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_name_to_handle_at, SYS_open_by_handle_at,
     SYS_execve, SYS_execveat, SYS_chroot, SYS_acct,
 ];

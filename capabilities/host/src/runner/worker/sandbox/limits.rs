@@ -14,7 +14,7 @@ pub struct Limits {
     pub descriptors: u64,
     /// The largest file that it makes through a descriptor it was handed. Nothing unless said otherwise.
     pub file: u64,
-    /// Threads, the first included. 64 unless said otherwise. Holds only for a worker that is a user of its own.
+    /// Threads, the first included. 32 unless said otherwise. Holds only for a worker that is a user of its own.
     pub tasks: u32,
 }
 
@@ -23,7 +23,7 @@ const STACK: u64 = 8 << 20;
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { data: 512 << 20, addresses: 16 << 30, descriptors: 64, file: 0, tasks: 64 }
+        Self { data: 512 << 20, addresses: 16 << 30, descriptors: 64, file: 0, tasks: 32 }
     }
 }
 

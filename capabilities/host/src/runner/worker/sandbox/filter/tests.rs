@@ -104,6 +104,21 @@ fn what_is_new_to_this_list_is_unknown_and_not_refused() {
     }
 }
 
+/// A file that is lent to be read is not changed, and not kept from others either: a lock on it would hold them up.
+#[test]
+fn a_lent_file_is_neither_changed_nor_locked() {
+    for profile in PROFILES {
+        let table = inherited(profile);
+        for call in [libc::SYS_flock, libc::SYS_fchmod, libc::SYS_fchown, libc::SYS_fsetxattr] {
+            let number = u32::try_from(call).expect("a number");
+            assert!(!table.may_allow(number), "{call}");
+        }
+        let lock = u64::try_from(libc::F_SETLK).expect("a command");
+        let fcntl = u32::try_from(SYS_fcntl).expect("a number");
+        assert_ne!(table.judge(fcntl, [3, lock, 0, 0, 0, 0]), Answer::Allow);
+    }
+}
+
 /// Every number there is, whatever its arguments: a list that grew by accident is noticed.
 #[test]
 fn so_many_calls_can_be_made_at_all() {
