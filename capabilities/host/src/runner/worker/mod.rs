@@ -260,7 +260,11 @@ async fn attended(worker: &mut Worker, call: &Call, max_tail: u64) -> Result<Fra
                     Ok(plain) => (Ok(Some(plain)), None),
                     Err(fault) => (Err(fault), None),
                 };
-                worker.send(&ToWorker::Reply { id, reply }, &[], descriptor.as_ref()).await?;
+                match worker.send(&ToWorker::Reply { id, reply }, &[], descriptor.as_ref()).await {
+                    // It may have ended without waiting for this: what it said last is still to be read.
+                    Ok(()) | Err(FrameFault::Closed) => {}
+                    Err(fault) => return Err(fault),
+                }
             }
             frame = worker.next(max_tail) => match frame? {
                 Frame { message: FromWorker::Ask { id, request }, .. } if asked.len() < MOST_ASKED => {
