@@ -20,9 +20,14 @@ fn memory() -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Processes below this one, zygotes and workers alike.
+/// Processes below this one, zygotes and workers alike. What has ended and waits to be taken note of, which a zygote does
+/// with its next fork, is none any more.
 fn processes() -> usize {
-    let parent = |stat: &str| -> Option<u32> { stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok() };
+    let parent = |stat: &str| -> Option<u32> {
+        let mut words = stat.rsplit_once(')')?.1.split_whitespace();
+        words.next().filter(|state| !matches!(*state, "Z" | "X"))?;
+        words.next()?.parse().ok()
+    };
     let mut all = Vec::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
