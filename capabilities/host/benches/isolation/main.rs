@@ -294,6 +294,8 @@ fn deadlines(often: Often) {
         (Deed::Threads, "flood of spinning threads", false),
         (Deed::Hog, "memory hog", false),
         (Deed::DrippingFrame, "dripping frame", false),
+        (Deed::Flood, "flood of output", false),
+        (Deed::GiantFrame, "giant frame, from its start", true),
         (Deed::Overflow, "stack overflow, from its start", true),
         (Deed::Abort, "abort, from its start", true),
     ] {

@@ -42,8 +42,8 @@ use fault::At as _;
 
 /// Where a worker's channel to the host is.
 pub const CHANNEL: RawFd = 3;
-/// Where notices of refused calls go, when there is somewhere.
-const NOTICES: RawFd = 4;
+/// Where notices of refused calls go, when there is somewhere: in the place of standard input, which a body is not given.
+const NOTICES: RawFd = 0;
 
 /// What a worker's system calls are cut to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -176,8 +176,9 @@ impl Zygote {
 }
 
 impl Fork<'_> {
-    /// Makes this process a worker. Open in it are `channel`, given back as descriptor [`CHANNEL`], `/dev/null` as the
-    /// standard streams, and `notices`: the writing end of a pipe that takes [`Notice`]s and does not block.
+    /// Makes this process a worker. Open in it are four descriptors: `channel`, given back as [`CHANNEL`], `/dev/null` as
+    /// standard output and error, and in the place of standard input `notices`, the writing end of a pipe that takes
+    /// [`Notice`]s and does not block; without it, `/dev/null` once more.
     ///
     /// Whatever owned a descriptor in the zygote owns nothing in this process any more, and must not be dropped in it.
     ///
@@ -302,19 +303,15 @@ fn descriptors_of_zygote(kept: &[BorrowedFd<'_>]) -> Result<(), SandboxFault> {
 
 fn descriptors_of_worker(channel: OwnedFd, notices: Option<OwnedFd>) -> Result<OwnedFd, SandboxFault> {
     // Both out of the way of where either goes.
-    let channel = sys::lift(channel, NOTICES + 1).at(Step::Descriptors)?;
-    let notices = notices.map(|notices| sys::lift(notices, NOTICES + 1)).transpose().at(Step::Descriptors)?;
+    let channel = sys::lift(channel, CHANNEL + 1).at(Step::Descriptors)?;
+    let notices = notices.map(|notices| sys::lift(notices, CHANNEL + 1)).transpose().at(Step::Descriptors)?;
     let channel = sys::place(channel, CHANNEL).at(Step::Descriptors)?;
-    let kept: &[RawFd] = match notices {
-        None => &[CHANNEL],
-        Some(notices) => {
-            trap::notices_at(sys::place(notices, NOTICES).at(Step::Descriptors)?);
-            &[CHANNEL, NOTICES]
-        }
-    };
-    sys::fill(1, 0).at(Step::Descriptors)?;
+    match notices {
+        None => sys::fill(1, NOTICES).at(Step::Descriptors)?,
+        Some(notices) => trap::notices_at(sys::place(notices, NOTICES).at(Step::Descriptors)?),
+    }
     sys::fill(1, 2).at(Step::Descriptors)?;
-    sys::close_all_but(CHANNEL, kept).at(Step::Descriptors)?;
+    sys::close_all_but(CHANNEL, &[CHANNEL]).at(Step::Descriptors)?;
     Ok(channel)
 }
 
