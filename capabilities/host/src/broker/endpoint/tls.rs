@@ -53,8 +53,12 @@ pub async fn secured(settings: &EndpointSettings, stream: TcpStream) -> Result<T
 
 /// The authorities in a PEM file: at least one, and nothing that is none.
 pub fn authorities(file: &Path) -> Result<RootCertStore, BrokerFault> {
+    trusted(certificates(file)?)
+}
+
+fn trusted(certificates: Vec<CertificateDer<'static>>) -> Result<RootCertStore, BrokerFault> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(file)? {
+    for certificate in certificates {
         roots.add(certificate).map_err(|_| BrokerFault::Untrusted)?;
     }
     if roots.is_empty() { Err(BrokerFault::Untrusted) } else { Ok(roots) }
@@ -62,8 +66,9 @@ pub fn authorities(file: &Path) -> Result<RootCertStore, BrokerFault> {
 
 /// The same as plain data, for whoever speaks TLS elsewhere.
 pub fn authorities_as_data(file: &Path) -> Result<Vec<Vec<u8>>, BrokerFault> {
-    authorities(file)?;
-    Ok(certificates(file)?.iter().map(|certificate| certificate.to_vec()).collect())
+    let certificates = certificates(file)?;
+    trusted(certificates.clone())?;
+    Ok(certificates.iter().map(|certificate| certificate.to_vec()).collect())
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BrokerFault> {

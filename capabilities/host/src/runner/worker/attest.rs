@@ -13,9 +13,10 @@ use super::pool::Pool;
 use super::process::WorkerFault;
 use super::sandbox::attempts::{self, Outside, Tried, attempts};
 use super::sandbox::{Achieved, Item, Profile};
+use crate::words::counted;
 
 /// How long a worker may take to try everything: it takes milliseconds.
-const TRYING: Duration = Duration::from_secs(30);
+pub const TRYING: Duration = Duration::from_secs(30);
 
 /// What was found when the sandbox was put up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,17 +60,13 @@ impl Standing {
         let answers: Vec<_> = self.tried.iter().map(answer).collect();
         let open: Vec<_> = answers.iter().filter(|answer| answer.led_out).map(|answer| answer.tried.as_str()).collect();
         let (found, state) = if open.is_empty() {
-            let ways = counted(answers.len());
+            let ways = counted(answers.len(), "way", "ways");
             (format!("{ways} tried from inside, none leads out"), FindingState::Holds)
         } else {
             (format!("a body can {}", open.join(", and ")), FindingState::Open)
         };
         Finding { name: "sandbox: ways out".to_owned(), found, state, answers }
     }
-}
-
-fn counted(ways: usize) -> String {
-    crate::words::counted(ways, "way", "ways")
 }
 
 fn answer((profile, finding): &(Profile, attempts::Finding)) -> Answer {

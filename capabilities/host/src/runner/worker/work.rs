@@ -12,6 +12,7 @@ use capability_core::registry;
 use capability_core::{Call, CallTerms, Preview};
 use tokio::runtime::{Builder, Runtime};
 
+use super::attest::TRYING;
 use super::channel::{Channel, Reader};
 use super::forward::{Forward, Nobody};
 use super::frame::{self, Ending, Frame, FrameFault, FromWorker, Place, ToWorker, Unprepared};
@@ -23,8 +24,6 @@ use super::zygote::exit;
 const SLACK: Duration = Duration::from_millis(20);
 /// How long a prepared call waits for its confirmation to be settled at most: no person is waited for here, only stores.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// How long trying to get out may take.
-const TRYING: Duration = Duration::from_secs(30);
 /// How long a worker waits for a call at most.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many bytes of arguments and result are rehearsed.
@@ -243,6 +242,6 @@ async fn forwarded(
         forward.send(&place, &[]).await?;
     }
     forward.send(&FromWorker::End(end), &tail).await?;
-    // The host waits until this process is gone: nothing is put in order that goes with it.
+    // Nothing is put in order that goes with this process: its end is under way when the host asks for it.
     exit(0)
 }
