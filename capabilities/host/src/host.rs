@@ -78,6 +78,7 @@ impl Host {
         let config = Config::read(&data_dir.config())?;
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
+        config.check_grants(&data_dir.config(), &registry)?;
         let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
@@ -103,9 +104,12 @@ impl Host {
             runner: Arc::clone(&runner) as _,
             broker: Arc::clone(&broker) as _,
             sink: Arc::clone(&log) as Arc<dyn Sink>,
-            approvals: Arc::new(database.approvals()),
+            approvals: Arc::new(database.approvals_retaining(config.approvals.retain.map(|span| span.0))),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
+            grants: Arc::new(database.grants()),
+            grant_limits: config.grant_limits(),
+            history: Arc::new(journal.clone()),
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
