@@ -33,6 +33,8 @@ use core::marker::PhantomData;
 
 use schemars::{Schema, SchemaGenerator};
 
+use crate::future::Soon;
+
 /// A schema, made when it is asked for.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -80,7 +82,15 @@ pub struct Body<A> {
     /// The author's `preview`. Takes the arguments and gives them back.
     pub preview: Option<Show<A>>,
     /// Lends the handles, calls the function, serialises what it returned under the call's cap.
-    pub run: fn(A, Call) -> BoxFuture<'static, Ran>,
+    pub run: Run<A>,
+}
+
+/// How a function is run.
+pub enum Run<A> {
+    /// It is no future: where it is called, with nothing kept for it to go on with.
+    Now(fn(A, Call) -> Ran),
+    /// It is one.
+    Later(fn(A, Call) -> BoxFuture<'static, Ran>),
 }
 
 /// The `check` of a capability that has none.
@@ -122,8 +132,10 @@ pub trait PreparedBody: Send {
     fn previews(&self) -> bool;
     /// Makes the preview and gives the body back.
     fn preview(self: Box<Self>, call: Call) -> BoxFuture<'static, (Box<dyn PreparedBody>, Result<Preview, Failure>)>;
+    /// Whether running it may wait for anything.
+    fn waits(&self) -> bool;
     /// Runs it.
-    fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>;
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran>;
 }
 
 struct Parsed<A> {
@@ -149,8 +161,15 @@ impl<A: Send + 'static> PreparedBody for Parsed<A> {
         })
     }
 
-    fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>> {
-        (self.body.run)(self.arguments, call)
+    fn waits(&self) -> bool {
+        matches!(self.body.run, Run::Later(_))
+    }
+
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran> {
+        match self.body.run {
+            Run::Now(run) => Soon::Ready(run(self.arguments, call)),
+            Run::Later(run) => Soon::Later(run(self.arguments, call)),
+        }
     }
 }
 

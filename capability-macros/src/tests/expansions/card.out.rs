@@ -103,7 +103,10 @@ const _: () = {
                             ::capability_core::__private::Body {
                                 check: ::capability_core::__private::unchecked,
                                 preview: ::core::option::Option::None,
-                                run: |__arguments, __lease| ::capability_core::__private::boxed(async move {
+                                run: ::capability_core::__private::Run::Later(|
+                                    __arguments,
+                                    __lease|
+                                ::capability_core::__private::boxed(async move {
                                     let __Arguments { query: __p1, time_range: __p2 } = __arguments;
                                     let __p0 = <Endpoint<
                                         Searxng,
@@ -114,7 +117,7 @@ const _: () = {
                                     >::new()
                                         .answering()
                                         .finish(__returned, &__lease)
-                                }),
+                                })),
                             },
                         )
                 },

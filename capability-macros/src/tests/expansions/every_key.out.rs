@@ -154,7 +154,10 @@ const _: () = {
                                     };
                                     (__owned, __made)
                                 })),
-                                run: |__arguments, __lease| ::facade::cap::__private::boxed(async move {
+                                run: ::facade::cap::__private::Run::Later(|
+                                    __arguments,
+                                    __lease|
+                                ::facade::cap::__private::boxed(async move {
                                     let __Arguments { url: __p1, server: __p3 } = __arguments;
                                     let __p0 = <Http as ::facade::cap::__private::Handle>::lend(
                                         &__lease,
@@ -174,7 +177,7 @@ const _: () = {
                                     ::facade::cap::__private::Returned::<Answer>::new()
                                         .answering()
                                         .finish(__returned, &__lease)
-                                }),
+                                })),
                             },
                         )
                 },

@@ -59,7 +59,10 @@ const _: () = {
                             ::capability_core::__private::Body {
                                 check: ::capability_core::__private::unchecked,
                                 preview: ::core::option::Option::None,
-                                run: |__arguments, __lease| ::capability_core::__private::boxed(async move {
+                                run: ::capability_core::__private::Run::Now(|
+                                    __arguments,
+                                    __lease|
+                                {
                                     let __Arguments {} = __arguments;
                                     let __returned = ping();
                                     ::capability_core::__private::Returned::<()>::new()

@@ -68,7 +68,10 @@ const _: () = {
                                     sensible(__arguments),
                                 ),
                                 preview: ::core::option::Option::None,
-                                run: |__arguments, __lease| ::capability_core::__private::boxed(async move {
+                                run: ::capability_core::__private::Run::Now(|
+                                    __arguments,
+                                    __lease|
+                                {
                                     let __p0 = __arguments;
                                     let __p1 = <Clock as ::capability_core::__private::Handle>::lend(
                                         &__lease,
