@@ -33,6 +33,8 @@ use core::marker::PhantomData;
 
 use schemars::{Schema, SchemaGenerator};
 
+use crate::future::Soon;
+
 /// A schema, made when it is asked for.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -78,7 +80,28 @@ pub struct Body<A> {
     /// The author's `check`, over the parsed arguments, in words for the caller.
     pub check: fn(&A) -> Result<(), String>,
     /// Lends the handles, calls the function, serialises what it returned under the call's cap.
-    pub run: fn(A, Call) -> BoxFuture<'static, Ran>,
+    pub run: Run<A>,
+}
+
+/// How a function is run.
+pub enum Run<A> {
+    /// It is no future: where it is called, with nothing kept for it to go on with.
+    Now(fn(A, Call) -> Ran),
+    /// It is one.
+    Later(fn(A, Call) -> BoxFuture<'static, Ran>),
+}
+
+impl<A> Run<A> {
+    const fn waits(&self) -> bool {
+        matches!(self, Self::Later(_))
+    }
+
+    fn call(self, arguments: A, call: Call) -> Soon<'static, Ran> {
+        match self {
+            Self::Now(run) => Soon::Ready(run(arguments, call)),
+            Self::Later(run) => Soon::Later(run(arguments, call)),
+        }
+    }
 }
 
 /// The `check` of a capability that has none.
@@ -120,8 +143,10 @@ pub trait PreparedBody: Send {
     fn previews(&self) -> bool;
     /// Makes the preview and gives the body back.
     fn preview(self: Box<Self>, call: Call) -> BoxFuture<'static, (Box<dyn PreparedBody>, Result<Preview, Failure>)>;
+    /// Whether running it may wait for anything.
+    fn waits(&self) -> bool;
     /// Runs it.
-    fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>;
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran>;
 }
 
 struct Parsed<A> {
@@ -139,8 +164,13 @@ impl<A: Send + 'static> PreparedBody for Parsed<A> {
         Box::pin(core::future::ready((unchanged, Err(Failure::private()))))
     }
 
-    fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>> {
-        (self.body.run)(self.arguments, call)
+    fn waits(&self) -> bool {
+        self.body.run.waits()
+    }
+
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran> {
+        let Self { arguments, body } = *self;
+        body.run.call(arguments, call)
     }
 }
 
@@ -164,9 +194,13 @@ impl<A: Send + 'static> PreparedBody for Previewing<A> {
         })
     }
 
-    fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>> {
+    fn waits(&self) -> bool {
+        self.parsed.body.run.waits()
+    }
+
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran> {
         let Self { parsed: Parsed { arguments, body }, .. } = *self;
-        (body.run)(arguments, call)
+        body.run.call(arguments, call)
     }
 }
 

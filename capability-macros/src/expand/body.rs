@@ -69,21 +69,31 @@ pub(super) fn code(model: &Model<'_>) -> TokenStream {
     }
     let lent = lent(model);
     let name = &model.function.signature.ident;
-    let returned = match model.function.signature.asyncness {
-        Some(_) => quote!(__call(#(#values),*).await),
-        None => quote!(#name(#(#values),*)),
+    let finished = |returned: TokenStream| {
+        quote! {
+            #taken
+            #lent
+            let __returned = #returned;
+            #p::Returned::<#result>::new().answering().finish(__returned, &__lease)
+        }
+    };
+    // What is no future runs where it is called: nothing is kept for it to go on with.
+    let run = match model.function.signature.asyncness {
+        Some(_) => {
+            let body = finished(quote!(__call(#(#values),*).await));
+            quote!(#p::Run::Later(|__arguments, __lease| #p::boxed(async move { #body })))
+        }
+        None => {
+            let body = finished(quote!(#name(#(#values),*)));
+            quote!(#p::Run::Now(|__arguments, __lease| { #body }))
+        }
     };
     let (check, preview) = (check(model), preview(model));
     let prepare = if preview.is_some() { quote!(prepare_showing) } else { quote!(prepare) };
     quote! {
         #p::Code::of(#schemas, |__bytes| #p::Parsing::<#arguments>::new().#prepare(__bytes, #p::Body {
             check: #check,
-            run: |__arguments, __lease| #p::boxed(async move {
-                #taken
-                #lent
-                let __returned = #returned;
-                #p::Returned::<#result>::new().answering().finish(__returned, &__lease)
-            }),
+            run: #run,
         } #preview))
     }
 }

@@ -88,7 +88,7 @@ const _: () = {
                             __bytes,
                             __s::Body {
                                 check: __s::unchecked,
-                                run: |__arguments, __lease| __s::boxed(async move {
+                                run: __s::Run::Later(|__arguments, __lease| __s::boxed(async move {
                                     let __Arguments { query: __p1, time_range: __p2 } = __arguments;
                                     let __p0 = <Endpoint<
                                         Searxng,
@@ -97,7 +97,7 @@ const _: () = {
                                     __s::Returned::<Result<SearchResults, Failure>>::new()
                                         .answering()
                                         .finish(__returned, &__lease)
-                                }),
+                                })),
                             },
                         )
                 },

@@ -121,7 +121,7 @@ const _: () = {
                                 check: |__arguments| __s::checked(
                                     sensible(&__arguments.url, &__arguments.server),
                                 ),
-                                run: |__arguments, __lease| __s::boxed(async move {
+                                run: __s::Run::Later(|__arguments, __lease| __s::boxed(async move {
                                     let __Arguments { url: __p1, server: __p3 } = __arguments;
                                     let __p0 = <Http as __s::Handle>::lend(&__lease);
                                     #[cfg(unix)]
@@ -139,7 +139,7 @@ const _: () = {
                                     __s::Returned::<Answer>::new()
                                         .answering()
                                         .finish(__returned, &__lease)
-                                }),
+                                })),
                             },
                             |__owned, __lease| __s::boxed(async move {
                                 let __p0 = <Http as __s::Handle>::lend(&__lease);

@@ -49,7 +49,7 @@ const _: () = {
                             __bytes,
                             __s::Body {
                                 check: __s::unchecked,
-                                run: |__arguments, __lease| __s::boxed(async move {
+                                run: __s::Run::Now(|__arguments, __lease| {
                                     let __Arguments {} = __arguments;
                                     let __returned = ping();
                                     __s::Returned::<()>::new()

@@ -54,7 +54,7 @@ const _: () = {
                             __bytes,
                             __s::Body {
                                 check: |__arguments| __s::checked(sensible(__arguments)),
-                                run: |__arguments, __lease| __s::boxed(async move {
+                                run: __s::Run::Now(|__arguments, __lease| {
                                     let __p0 = __arguments;
                                     let __p1 = <Clock as __s::Handle>::lend(&__lease);
                                     let __returned = state(__p0, &__p1);
