@@ -6,6 +6,9 @@
 mod fixtures;
 
 #[cfg(test)]
+mod kills;
+
+#[cfg(test)]
 mod tests {
     use core::future::{Future, poll_fn};
     use core::pin::Pin;
