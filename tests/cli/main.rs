@@ -23,6 +23,8 @@ mod project;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod standing;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod transcripts;

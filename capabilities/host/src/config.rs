@@ -264,7 +264,8 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         for name in config.grants.keys() {
             for key in ["", "max", "uses"] {
-                let line = line_in(text, &format!("grants.{name}"), key);
+                // No key at all: the table's own line.
+                let line = line_in(text, &format!("grants.{name}"), if key.is_empty() { "[" } else { key });
                 config.grants_in.extend(line.map(|line| ((format!("grants.{name}"), key), line)));
             }
         }
