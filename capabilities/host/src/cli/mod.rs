@@ -26,6 +26,8 @@ use crate::protocol::Fault;
 use arguments::{Command, CommandLine};
 use output::Output;
 
+pub(crate) use terminal::{is_hidden, visible};
+
 /// What a shell says of a command that was ended by an interrupt.
 const INTERRUPTED: u8 = 130;
 
@@ -106,7 +108,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
             (Err(fault), Command::Doctor { report, .. }) => return commands::unopened(fault, report.clone(), output),
             (Err(fault), _) => return Err(fault),
         };
-        let stopped = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
+        let stopped = if matches!(line.command, Command::Serve { .. }) { 0 } else { INTERRUPTED };
         // An interrupt drops what runs, and whatever is dropped leaves its record; only then does the process end.
         let exit = tokio::select! {
             biased;
