@@ -4,6 +4,7 @@ use capability_core::approval::{ApprovalId, Claims};
 use serde_json::{Map, Value};
 
 use super::arguments::{CallerArgs, Invoke};
+use super::card::needs_a_second_look;
 use super::commands::{Proofs, document};
 use super::output::{Output, note};
 use super::program::own;
@@ -65,7 +66,12 @@ async fn answered_here(
         return Ok(None);
     };
     terminal::show(pending).map_err(unread)?;
-    let answer = if terminal::yes("run exactly this, once?").await.map_err(unread)? {
+    let mut yes = terminal::yes("run exactly this, once?").await.map_err(unread)?;
+    if yes && needs_a_second_look(pending) {
+        note("there are characters in it that hide or look like others; their codes stand in their place above\n");
+        yes = terminal::yes("run it all the same?").await.map_err(unread)?;
+    }
+    let answer = if yes {
         Request::Approve(proofs.operator().await?, id)
     } else {
         Request::Deny(proofs.operator().await?, id, None)

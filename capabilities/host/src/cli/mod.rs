@@ -2,6 +2,7 @@
 
 mod arguments;
 mod audit;
+mod card;
 mod commands;
 mod contract;
 mod invoke;
