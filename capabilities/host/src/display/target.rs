@@ -4,9 +4,14 @@ use capability_core::contract::TargetKind;
 
 use super::text::Reading;
 
+/// The most characters that anybody is asked to type.
+const MOST_TYPED: usize = 64;
+
 /// A target in its parts. Before, heart and after are the whole of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target<'t> {
+    /// Of which kind.
+    pub kind: TargetKind,
     /// What stands before.
     pub before: &'t str,
     /// What decides where the call goes: a host, the last part of a path, a program.
@@ -38,7 +43,7 @@ pub fn target(kind: TargetKind, text: &str) -> Target<'_> {
         TargetKind::Url => host_in_url(text).unwrap_or(whole),
         TargetKind::Path => last_after(text, &['/']),
         TargetKind::Address => last_after(text, &['@']),
-        TargetKind::Argv => (0, text.find(' ').unwrap_or(text.len())),
+        TargetKind::Argv => program_in(text),
         TargetKind::Host | TargetKind::Service | TargetKind::Repository | TargetKind::Text | TargetKind::None => whole,
     };
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
@@ -48,20 +53,28 @@ pub fn target(kind: TargetKind, text: &str) -> Target<'_> {
         _ => Decoded::None,
     };
     let reading = if kind == TargetKind::Text { Reading::Prose } else { Reading::Name };
-    Target { before: part(0, from), heart, after: part(to, text.len()), decoded, reading }
+    Target { kind, before: part(0, from), heart, after: part(to, text.len()), decoded, reading }
 }
 
 impl Target<'_> {
-    /// What somebody types to show that they have read it: the end of the heart. Of a host these are the two last labels, of
-    /// anything else the last word.
+    /// What somebody types to show that it was read: a host, a file's own name, the last word. Written as it is shown; `None`
+    /// when there is none, or none that anybody would type.
     #[must_use]
-    pub fn last_label(&self) -> &str {
-        let host = self.heart.trim_end_matches('.');
-        let mut dots = host.rmatch_indices('.').map(|(at, _)| at + 1);
-        match (self.heart.contains([' ', '/']), dots.nth(1)) {
-            (false, Some(from)) => host.get(from..).unwrap_or(host),
-            _ => self.heart.trim_end_matches('/').rsplit([' ', '/']).next().unwrap_or(self.heart),
-        }
+    pub fn last_label(&self) -> Option<String> {
+        let whole = [self.before, self.heart, self.after].concat();
+        let arguments = (self.kind == TargetKind::Argv).then(|| words_of(&whole)).flatten();
+        let label = match (self.kind, &arguments) {
+            (TargetKind::Argv, Some(words)) => words.last().map_or("", String::as_str),
+            (TargetKind::Argv | TargetKind::Text | TargetKind::None, _) => whole.as_str(),
+            _ => self.heart,
+        };
+        let label = label.trim_end_matches(|c: char| c == '/' || c == '.' || c.is_whitespace());
+        let label = match self.kind {
+            TargetKind::Url | TargetKind::Host | TargetKind::Service | TargetKind::Address => label,
+            _ => label.rsplit(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or_default(),
+        };
+        let shown: String = super::text::pieces(label, self.reading).iter().map(ToString::to_string).collect();
+        Some(shown).filter(|label| (1..=MOST_TYPED).contains(&label.chars().count()))
     }
 
     /// Whether somebody could be deceived by it, or by what an encoded name in it says.
@@ -75,6 +88,20 @@ impl Target<'_> {
         };
         decoded || [self.before, self.heart, self.after].into_iter().any(deceptive)
     }
+}
+
+/// A command line as a list of texts, which is how arguments have it.
+fn words_of(text: &str) -> Option<Vec<String>> {
+    serde_json::from_str(text).ok()
+}
+
+/// The first word of a command line, in quotes where it is a list of texts.
+fn program_in(text: &str) -> (usize, usize) {
+    let first = words_of(text).and_then(|words| {
+        let first = serde_json::to_string(words.first()?).ok()?;
+        text.find(&first).map(|from| (from, from + first.len()))
+    });
+    first.unwrap_or_else(|| (0, text.find(' ').unwrap_or(text.len())))
 }
 
 /// Where the host stands in an address: behind whoever logs in, before a port.

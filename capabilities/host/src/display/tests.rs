@@ -171,24 +171,30 @@ fn arguments_are_rows_with_every_digit() {
 fn a_target_is_taken_apart_where_its_readers_take_it_apart() {
     for (kind, text, heart, label) in [
         (TargetKind::Url, "https://example.com/a?b#c", "example.com", "example.com"),
-        (TargetKind::Url, "https://www.example.com:8443/", "www.example.com", "example.com"),
+        (TargetKind::Url, "https://www.example.com:8443/", "www.example.com", "www.example.com"),
         (TargetKind::Url, "https://good.example@evil.example/x", "evil.example", "evil.example"),
         (TargetKind::Url, "http://evil.example?@good.example/", "evil.example", "evil.example"),
         (TargetKind::Url, "http://[::1]:80/", "[::1]", "[::1]"),
-        (TargetKind::Host, "a.b.example.org.", "a.b.example.org.", "example.org"),
+        (TargetKind::Host, "a.b.example.org.", "a.b.example.org.", "a.b.example.org"),
         (TargetKind::Path, "notes/2026/plan.md", "plan.md", "plan.md"),
         (TargetKind::Path, "notes/old/", "old", "old"),
         (TargetKind::Address, "somebody@example.com", "example.com", "example.com"),
-        (TargetKind::Argv, "rm -rf /ws/x", "rm", "rm"),
+        (TargetKind::Argv, "rm -rf /ws/x", "rm", "x"),
+        (TargetKind::Argv, r#"["rm","-rf","/ws/my notes/x"]"#, r#""rm""#, "x"),
+        (TargetKind::Argv, r#"["a","rm"]"#, r#""a""#, "rm"),
         (TargetKind::Text, "a few words", "a few words", "words"),
         (TargetKind::Service, "pihole", "pihole", "pihole"),
         (TargetKind::Url, "nonsense", "nonsense", "nonsense"),
     ] {
         let target = target(kind, text);
-        assert_eq!((target.heart, target.last_label()), (heart, label), "{text}");
+        assert_eq!((target.heart, target.last_label().as_deref()), (heart, Some(label)), "{text}");
         assert_eq!([target.before, target.heart, target.after].concat(), text);
         assert!(!target.is_deceptive(), "{text}");
     }
+    let hidden = target(TargetKind::Argv, "[\"rm\",\"/ws/\u{202e}gnp.x\"]");
+    assert_eq!((hidden.last_label().as_deref(), hidden.is_deceptive()), (Some("\\u{202E}gnp.x"), true));
+    assert_eq!(target(TargetKind::Text, &"x".repeat(65)).last_label(), None);
+    assert_eq!(target(TargetKind::Path, "/").last_label(), None);
 }
 
 #[test]
@@ -383,7 +389,7 @@ proptest! {
             TargetKind::Address, TargetKind::Argv, TargetKind::Text, TargetKind::None];
         let target = target(kinds[kind], &text);
         prop_assert_eq!([target.before, target.heart, target.after].concat(), &*text);
-        prop_assert!(target.heart.contains(target.last_label()));
+        prop_assert!(target.last_label().is_none_or(|label| (1..=64).contains(&label.chars().count())));
     }
 
     #[test]
