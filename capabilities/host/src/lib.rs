@@ -32,6 +32,7 @@ mod cli;
 pub mod config;
 mod connection;
 pub mod data_dir;
+pub mod display;
 pub mod environment;
 mod error;
 mod hex;

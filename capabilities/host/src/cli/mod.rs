@@ -2,6 +2,7 @@
 
 mod arguments;
 mod audit;
+mod card;
 mod commands;
 mod contract;
 mod invoke;
@@ -25,8 +26,6 @@ use crate::data_dir::DataDir;
 use crate::protocol::Fault;
 use arguments::{Command, CommandLine};
 use output::Output;
-
-pub(crate) use terminal::{is_hidden, visible};
 
 /// What a shell says of a command that was ended by an interrupt.
 const INTERRUPTED: u8 = 130;

@@ -3,9 +3,11 @@
 use capability_core::approval::ApprovalSummary;
 use serde_json::Value;
 
+use super::card::card;
 use super::output::{BAD, GOOD, NAME, WARN, styled};
 use super::table::layout;
-use super::terminal::{card, visible, visible_json, visible_lines};
+use super::terminal::{visible_json, visible_lines};
+use crate::display::text::written_out;
 use crate::protocol::{ApprovalDetail, Description, JournalPart, Probe, ProbeState, Row, Switch};
 use crate::words::counted;
 
@@ -125,7 +127,7 @@ pub fn link(said: &Value) -> String {
 /// `approvals show`.
 pub fn approval(detail: &ApprovalDetail) -> String {
     match &detail.content {
-        Some(pending) => card(pending),
+        Some(pending) => card(pending, super::terminal::columns(std::io::stdout())),
         None => format!(
             "{}@{} asked by {} is {}: its content was erased\n",
             detail.summary.capability, detail.summary.version, detail.summary.identity.subject, detail.summary.status
@@ -144,7 +146,7 @@ pub fn journal(part: &JournalPart) -> String {
     };
     for entry in &part.entries {
         text += &format!("{}  {}\n", entry.seq, entry.at);
-        text.extend(entry.text.lines().map(|line| format!("    {}\n", visible(line))));
+        text.extend(entry.text.lines().map(|line| format!("    {}\n", written_out(line))));
     }
     text
 }
@@ -181,7 +183,7 @@ fn cells(records: &[Value]) -> Vec<[String; 6]> {
         .map(|record| {
             let word = |key: &str| match record.get(key) {
                 // A log that somebody changed may hold anything.
-                Some(Value::String(text)) => visible(text),
+                Some(Value::String(text)) => written_out(text),
                 Some(Value::Null) | None => String::new(),
                 Some(other) => other.to_string(),
             };
@@ -250,10 +252,10 @@ pub fn probes(probes: &[Probe]) -> String {
             ProbeState::Failed => styled(BAD, "failed"),
         };
         let below = format!("\n{:width$}          ", "");
-        let inset = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join(&below);
+        let inset = |text: &str| text.lines().map(written_out).collect::<Vec<_>>().join(&below);
         let help = probe.help.as_ref().map_or(String::new(), |help| format!("{below}help: {}", inset(help)));
         let ways = probe.answers.iter().fold(String::new(), |text, way| {
-            text + &format!("{below}{}: {} ({})", visible(&way.tried), visible(&way.answer), way.profile)
+            text + &format!("{below}{}: {} ({})", written_out(&way.tried), written_out(&way.answer), way.profile)
         });
         text + &format!("{state}  {:width$}  {}{help}{ways}\n", probe.name, inset(&probe.found))
     })
