@@ -62,6 +62,7 @@ async fn consume(
     match executor.approvals.consume(filed.approval.id, digest, now).await {
         Ok(Moved::Yes) => {
             course.ticket.waited();
+            executor.changed();
             Ok(course)
         }
         Ok(Moved::Unknown) => Err(course.refuse(Code::ApprovalUnknown)),

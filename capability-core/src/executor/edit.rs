@@ -38,7 +38,8 @@ impl Executor {
     /// counts now. What the proposer claimed about its own call is not said of the changed one.
     ///
     /// # Errors
-    /// [`AnswerFault`] when the original cannot be answered, or the answer could not be recorded; nothing has changed then.
+    /// [`AnswerFault`] when the original cannot be answered from the start. What comes in between is the outcome's to say,
+    /// and nothing has changed then.
     pub async fn edit(
         &self,
         operator: &Operator,
@@ -57,64 +58,57 @@ impl Executor {
             Err(stopped) => Err(stopped),
             Ok(course) => changed(course, &original).await,
         };
-        let (stopped, instead) = match permitted {
+        let (course, changed) = match permitted {
             Ok(Invocation { course, state: Permitted { valid, decision } }) => {
-                let filed = course.question(&valid, &decision).map(|question| question.filed(Some(id)));
-                match filed {
-                    Some(filed) => (course, Instead::Filed(Box::new(filed))),
+                match course.question(&valid, &decision).map(|question| question.filed(Some(id))) {
+                    Some(filed) => (course, filed),
                     None => {
-                        return Ok(Edited {
-                            outcome: course.refuse(Code::SchemaFault).audit().await,
-                            superseded: false,
-                        });
+                        let stopped = course.refuse(Code::SchemaFault);
+                        return Ok(self.refused(operator, &original.approval, stopped).await);
                     }
                 }
             }
-            Err(stopped) => return self.refused(operator, &original.approval, stopped).await,
+            Err(stopped) => return Ok(self.refused(operator, &original.approval, stopped).await),
         };
-        self.replaced(operator, &original.approval, stopped, instead).await
+        Ok(self.replaced(operator, &original.approval, course, changed).await)
     }
 
     /// The changed call is refused: so is the original, unless the refusal says nothing about the call.
-    async fn refused(
-        &self,
-        operator: &Operator,
-        original: &PendingApproval,
-        stopped: Box<Stopped>,
-    ) -> Result<Edited, AnswerFault> {
-        let refused = match &stopped.ended {
-            Ended::Rejected(refusal) if is_about_the_call(refusal.code) => refusal.code,
-            _ => return Ok(Edited { outcome: stopped.audit().await, superseded: false }),
+    async fn refused(&self, operator: &Operator, original: &PendingApproval, stopped: Box<Stopped>) -> Edited {
+        let about = match &stopped.ended {
+            Ended::Rejected(refusal) if is_about_the_call(refusal.code) => Some(refusal.code),
+            _ => None,
         };
         let outcome = stopped.audit().await;
-        self.supersede(operator, original, Instead::Refused(refused)).await?;
-        Ok(Edited { outcome, superseded: true })
+        let superseded = match about {
+            Some(code) => self.supersede(operator, original, Instead::Refused(code)).await.is_ok(),
+            None => false,
+        };
+        Edited { outcome, superseded }
     }
 
+    /// The changed call takes the original's place.
     async fn replaced(
         &self,
         operator: &Operator,
         original: &PendingApproval,
         mut course: Box<Course>,
-        instead: Instead,
-    ) -> Result<Edited, AnswerFault> {
+        changed: Filed,
+    ) -> Edited {
         course.ticket.stage = Stage::Confirm;
-        let waits = match &instead {
-            Instead::Filed(filed) => super::confirm::waiting(&filed.approval),
-            Instead::Refused(code) => Ended::Rejected((*code).into()),
+        let waits = super::confirm::waiting(&changed.approval);
+        let approval = changed.approval.id;
+        let stopped = match self.supersede(operator, original, Instead::Filed(Box::new(changed))).await {
+            Ok(()) => {
+                course.ticket.approval = Some(approval);
+                course.stop(waits)
+            }
+            Err(AnswerFault::Not(_)) => course.refuse(Code::ApprovalAnswered),
+            Err(AnswerFault::Store) => course.refuse(Code::StoreUnavailable),
+            Err(AnswerFault::Audit) => course.refuse(Code::AuditUnavailable),
         };
-        match self.supersede(operator, original, instead).await {
-            Ok(successor) => {
-                course.ticket.approval = successor;
-                // It is approved already: a record that cannot be written now takes nothing back, and nothing runs without
-                // a record of its own.
-                Ok(Edited { outcome: course.stop(waits).audit().await, superseded: true })
-            }
-            Err(fault) => {
-                let _ = course.refuse(Code::ApprovalAnswered).audit().await;
-                Err(fault)
-            }
-        }
+        let outcome = stopped.audit().await;
+        Edited { superseded: outcome.approval().is_some(), outcome }
     }
 
     /// Records the edit, and then makes it.
@@ -123,7 +117,7 @@ impl Executor {
         operator: &Operator,
         original: &PendingApproval,
         instead: Instead,
-    ) -> Result<Option<ApprovalId>, AnswerFault> {
+    ) -> Result<(), AnswerFault> {
         let inner = &self.0;
         let mut recorded = inner.desk.lock().await;
         let now = inner.environment.now();
@@ -150,7 +144,7 @@ impl Executor {
         }
         self.tell(original, OperatorDeed::Edited, now).await;
         inner.changed();
-        Ok(successor)
+        Ok(())
     }
 }
 
