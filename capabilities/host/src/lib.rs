@@ -44,6 +44,7 @@ pub mod runner;
 mod service;
 mod socket;
 pub mod store;
+mod web;
 mod words;
 
 pub use error::{HostError, SettingError};

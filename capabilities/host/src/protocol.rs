@@ -90,6 +90,8 @@ pub enum Request {
     },
     /// End the operator sessions.
     OperatorLogout(Proof),
+    /// A link that opens one session of the pages. Operators only.
+    WebLink(Proof),
     /// The self-check.
     Doctor,
 }
@@ -221,7 +223,7 @@ impl Fault {
 }
 
 /// One row of `list`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Row {
     /// The dotted name.
     pub name: String,
@@ -295,7 +297,7 @@ pub struct ApprovalDetail {
 }
 
 /// One family's switch.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Switch {
     /// The family.
     pub family: String,

@@ -6,10 +6,14 @@ mod isolation;
 mod journal;
 mod listing;
 mod settings;
+mod web;
 
+use approvals::Answered;
+pub use approvals::MAX_NOTE;
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
+use std::sync::OnceLock;
 
 use capability_core::Session;
 use capability_core::approval::Operator;
@@ -22,17 +26,30 @@ use sha2::{Digest, Sha256};
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
+use crate::web::Serving;
 
 /// A host that answers requests.
 pub struct Service {
     host: Host,
+    answered: Answered,
+    web: OnceLock<Serving>,
 }
 
 impl Service {
     /// Around an open host.
     #[must_use]
     pub fn new(host: Host) -> Self {
-        Self { host }
+        Self { host, answered: Answered::default(), web: OnceLock::new() }
+    }
+
+    /// The host itself.
+    pub(crate) const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Where the pages are served, once they are.
+    pub(crate) const fn web(&self) -> &OnceLock<Serving> {
+        &self.web
     }
 
     /// Gives back what the host holds at services outside.
@@ -89,6 +106,7 @@ impl Service {
                 document(&self.login(password, bind_terminal.then(|| terminal(peer))).await?)
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
+            Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::Doctor => document(&self.doctor().await),
         }
     }

@@ -27,6 +27,8 @@ use crate::protocol::Fault;
 use arguments::{Command, CommandLine};
 use output::Output;
 
+pub(crate) use crate::display::text::{is_hidden, written_out as visible};
+
 /// What a shell says of a command that was ended by an interrupt.
 const INTERRUPTED: u8 = 130;
 
@@ -107,7 +109,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
             (Err(fault), Command::Doctor { report, .. }) => return commands::unopened(fault, report.clone(), output),
             (Err(fault), _) => return Err(fault),
         };
-        let stopped = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
+        let stopped = if matches!(line.command, Command::Serve { .. }) { 0 } else { INTERRUPTED };
         // An interrupt drops what runs, and whatever is dropped leaves its record; only then does the process end.
         let exit = tokio::select! {
             biased;

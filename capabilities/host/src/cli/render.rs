@@ -117,6 +117,13 @@ pub fn approvals(waiting: &[ApprovalSummary]) -> String {
     layout(["APPROVAL", "STATUS", "CAPABILITY", "RISK", "ASKED BY", "EXPIRES"], &cells)
 }
 
+/// `web link`, and what `serve` says of the approval centre.
+pub fn link(said: &Value) -> String {
+    let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (address, link) = (text("web"), text("link"));
+    format!("approval centre at {address}\nlog one browser in, once, within ten minutes: {link}\n")
+}
+
 /// `approvals show`.
 pub fn approval(detail: &ApprovalDetail) -> String {
     match &detail.content {

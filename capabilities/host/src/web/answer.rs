@@ -1,0 +1,143 @@
+//! Answers to what waits, with the same conditions whichever way they come: shown, long enough, and named where it is grave.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use capability_core::Code;
+use capability_core::approval::{ApprovalId, ApprovalStatus, PendingApproval};
+use capability_core::audit::Receipt;
+use capability_core::contract::{Risk, TargetKind};
+use capability_core::executor::AnswerFault;
+use capability_core::store::{Answer, Moved};
+use sha2::{Digest, Sha256};
+
+use super::guard::Who;
+use super::refused::Refused;
+use super::seal::{Stamp, Version};
+use super::{Shared, shown};
+use crate::protocol::ApprovalDetail;
+use crate::service::{MAX_NOTE, Service};
+
+/// How long a card is shown before it can be approved: a click that was meant for something else comes sooner.
+pub const ARM: Duration = Duration::from_millis(700);
+
+/// What comes along with a yes.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Consent {
+    /// What the card carried: that it was shown to this session, and when.
+    pub stamp: String,
+    /// The word that the card asks for, where it asks for one.
+    #[serde(default)]
+    pub typed: Option<String>,
+}
+
+/// Everything that a card shows, as one number.
+pub fn version(detail: &ApprovalDetail) -> Version {
+    Sha256::digest(serde_json::to_vec(detail).unwrap_or_default()).into()
+}
+
+/// Whether only a fresh answer to this very call meets what is asked.
+pub fn is_fresh(pending: &PendingApproval) -> bool {
+    pending.because.iter().any(|code| *code != Code::DefaultAsk)
+}
+
+/// The word that is typed to approve it: where it is grave, or where its target holds what cannot be seen.
+pub fn word(pending: &PendingApproval) -> Option<String> {
+    let grave = is_fresh(pending) && pending.risk >= Risk::High;
+    let marked = pending.target.as_ref().is_some_and(|(_, target)| shown::is_marked(target));
+    (grave || marked).then(|| last_label(pending))
+}
+
+/// The part of a target that tells it from others: the host, the file's own name, the last word; without a target, the
+/// capability's own name. Written as it is shown.
+fn last_label(pending: &PendingApproval) -> String {
+    let part = match &pending.target {
+        Some((TargetKind::Url, target)) => authority(target),
+        Some((TargetKind::Path | TargetKind::Repository, target)) => target.trim_end_matches('/').rsplit('/').next(),
+        Some((TargetKind::Host | TargetKind::Service | TargetKind::Address, target)) => Some(target.as_str()),
+        Some((TargetKind::Argv | TargetKind::Text | TargetKind::None, target)) => target.split_whitespace().last(),
+        None => None,
+    };
+    let part = part.map(str::trim).filter(|part| !part.is_empty() && part.chars().count() <= 64);
+    let own = || pending.capability.rsplit('.').next().unwrap_or(&pending.capability);
+    crate::cli::visible(part.unwrap_or_else(own))
+}
+
+fn authority(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    authority.rsplit('@').next()
+}
+
+/// An approval that waits, for whoever is about to answer it.
+pub async fn detail(web: &Shared, who: &Who, id: ApprovalId) -> Result<ApprovalDetail, Refused> {
+    web.service().show(&web.operator(who), id).await.map_err(|fault| match fault.exit {
+        4 => Refused::not_found(fault.message, "see what waits in the queue"),
+        _ => fault.into(),
+    })
+}
+
+/// Says yes, when it was shown as it is, long enough, and named where it is grave.
+pub async fn approve(web: &Shared, who: &Who, id: ApprovalId, consent: &Consent) -> Result<Receipt, Refused> {
+    let detail = detail(web, who, id).await?;
+    let Some(pending) = detail.content.as_ref().filter(|_| detail.summary.status == ApprovalStatus::Pending) else {
+        return Err(second(web.service(), id, detail.summary.status));
+    };
+    match web.seal().read(&who.id, &version(&detail), &consent.stamp) {
+        Stamp::Shown(since) if since >= ARM => {}
+        Stamp::Shown(_) => {
+            return Err(Refused::conflict(
+                "too_soon",
+                "the answer came sooner than the card can be read",
+                "look at the card again, and answer then",
+            ));
+        }
+        Stamp::Other => {
+            return Err(Refused::conflict(
+                "not_as_shown",
+                "what waits is not what was shown, or was shown to somebody else",
+                "look at the card again, and answer what it shows",
+            ));
+        }
+    }
+    let typed = consent.typed.as_deref().map(str::trim).unwrap_or_default();
+    if word(pending).is_some_and(|word| word != typed) {
+        return Err(Refused::conflict(
+            "not_named",
+            "this call is approved by typing what the card asks for",
+            "look at the card again, and type the word that it shows",
+        ));
+    }
+    answer(web, who, id, Answer::Approve).await
+}
+
+/// Says no. That needs no more than to be an operator.
+pub async fn deny(web: &Shared, who: &Who, id: ApprovalId, note: Option<String>) -> Result<Receipt, Refused> {
+    if note.as_ref().is_some_and(|note| note.len() > MAX_NOTE) {
+        return Err(Refused::malformed("that note is too long", "write at most 1 KiB"));
+    }
+    let note = note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
+    answer(web, who, id, Answer::Deny { note }).await
+}
+
+async fn answer(web: &Shared, who: &Who, id: ApprovalId, answer: Answer) -> Result<Receipt, Refused> {
+    let (service, operator) = (Arc::clone(web.service()), web.operator(who));
+    web.whole(async move {
+        service.answered(&operator, id, answer).await.map_err(|fault| match fault {
+            AnswerFault::Not(Moved::Not(status)) => second(&service, id, status),
+            AnswerFault::Not(_) => Refused::not_found(fault.to_string(), "see what waits in the queue"),
+            AnswerFault::Store | AnswerFault::Audit => crate::protocol::Fault::told(6, &fault).into(),
+        })
+    })
+    .await
+}
+
+/// For whoever comes second: who was first.
+fn second(service: &Service, id: ApprovalId, status: ApprovalStatus) -> Refused {
+    let message = match service.answered_by(id) {
+        Some(by) => format!("already {} by {} at {}", by.answer, by.operator, by.at),
+        None => format!("that approval is {status}: only a pending one can be answered"),
+    };
+    Refused::conflict("already_answered", message, "see what waits in the queue")
+}
