@@ -4,9 +4,9 @@ use capability_core::approval::PendingApproval;
 use unicode_width::UnicodeWidthChar;
 
 use super::output::{MARKED, styled};
-use crate::display::arguments::{Key, Value, are_deceptive, rows};
+use crate::display::arguments::{Key, Value, rows};
 use crate::display::target::{Decoded, target};
-use crate::display::text::{Line, Piece, Reading, hides, lines, pieces};
+use crate::display::text::{Line, Piece, Reading, lines, pieces};
 use crate::protocol::turn_in_words;
 use crate::words::counted;
 
@@ -49,13 +49,6 @@ pub fn card(pending: &PendingApproval, width: Option<usize>) -> String {
         }
     }
     paper.text
-}
-
-/// Whether something in what would run hides, or can be taken for something else: one answer is too quick then.
-pub fn needs_a_second_look(pending: &PendingApproval) -> bool {
-    let target = pending.target.as_ref().is_some_and(|(kind, text)| target(*kind, text).is_deceptive());
-    let preview = pending.preview.as_ref().is_some_and(|preview| hides(&lines(&preview.text, Reading::Prose)));
-    target || preview || are_deceptive(&String::from_utf8_lossy(&pending.arguments))
 }
 
 /// A part of a line, and whether it is marked.

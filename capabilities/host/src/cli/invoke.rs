@@ -4,12 +4,12 @@ use capability_core::approval::{ApprovalId, Claims};
 use serde_json::{Map, Value};
 
 use super::arguments::{CallerArgs, Invoke};
-use super::card::needs_a_second_look;
 use super::commands::{Proofs, document};
 use super::output::{Output, note};
 use super::program::own;
 use super::{render, terminal};
 use crate::connection::Connection;
+use crate::display::needs_a_second_look;
 use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request};
 
 /// Asks for something; on a terminal also asks the operator, when a person must answer.

@@ -27,8 +27,6 @@ use crate::protocol::Fault;
 use arguments::{Command, CommandLine};
 use output::Output;
 
-pub(crate) use crate::display::text::{is_hidden, written_out as visible};
-
 /// What a shell says of a command that was ended by an interrupt.
 const INTERRUPTED: u8 = 130;
 

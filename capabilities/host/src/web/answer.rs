@@ -6,15 +6,17 @@ use std::sync::Arc;
 use capability_core::Code;
 use capability_core::approval::{ApprovalId, ApprovalStatus, PendingApproval};
 use capability_core::audit::Receipt;
-use capability_core::contract::{Risk, TargetKind};
+use capability_core::contract::Risk;
 use capability_core::executor::AnswerFault;
 use capability_core::store::{Answer, Moved};
 use sha2::{Digest, Sha256};
 
+use super::Shared;
 use super::guard::Who;
 use super::refused::Refused;
 use super::seal::{Stamp, Version};
-use super::{Shared, shown};
+use crate::display::needs_a_second_look;
+use crate::display::target::target;
 use crate::protocol::ApprovalDetail;
 use crate::service::{MAX_NOTE, Service};
 
@@ -42,32 +44,16 @@ pub fn is_fresh(pending: &PendingApproval) -> bool {
     pending.because.iter().any(|code| *code != Code::DefaultAsk)
 }
 
-/// The word that is typed to approve it: where it is grave, or where its target holds what cannot be seen.
+/// The word that is typed to approve it: where it is grave, or where something in it hides or looks like something else.
+/// It is the part of the target that tells it from others, or the capability's own last name; written as it is shown.
 pub fn word(pending: &PendingApproval) -> Option<String> {
     let grave = is_fresh(pending) && pending.risk >= Risk::High;
-    let marked = pending.target.as_ref().is_some_and(|(_, target)| shown::is_marked(target));
-    (grave || marked).then(|| last_label(pending))
-}
-
-/// The part of a target that tells it from others: the host, the file's own name, the last word; without a target, the
-/// capability's own name. Written as it is shown.
-fn last_label(pending: &PendingApproval) -> String {
-    let part = match &pending.target {
-        Some((TargetKind::Url, target)) => authority(target),
-        Some((TargetKind::Path | TargetKind::Repository, target)) => target.trim_end_matches('/').rsplit('/').next(),
-        Some((TargetKind::Host | TargetKind::Service | TargetKind::Address, target)) => Some(target.as_str()),
-        Some((TargetKind::Argv | TargetKind::Text | TargetKind::None, target)) => target.split_whitespace().last(),
-        None => None,
-    };
-    let part = part.map(str::trim).filter(|part| !part.is_empty() && part.chars().count() <= 64);
-    let own = || pending.capability.rsplit('.').next().unwrap_or(&pending.capability);
-    crate::cli::visible(part.unwrap_or_else(own))
-}
-
-fn authority(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    authority.rsplit('@').next()
+    if !grave && !needs_a_second_look(pending) {
+        return None;
+    }
+    let label = pending.target.as_ref().and_then(|(kind, text)| target(*kind, text).last_label());
+    let own = || pending.capability.rsplit('.').next().unwrap_or(&pending.capability).to_owned();
+    Some(label.unwrap_or_else(own))
 }
 
 /// An approval that waits, for whoever is about to answer it.

@@ -1,33 +1,108 @@
-//! Foreign text on a page: as text, with what cannot be seen written out and marked.
+//! Foreign text on a page: as text, with what hides or passes for something else written out and marked. Nothing here makes
+//! markup of what somebody wrote.
 
+use capability_core::contract::TargetKind;
 use maud::{Markup, html};
 
-use crate::cli::visible;
+use crate::display::arguments::{Key, Row, Value, rows};
+use crate::display::target::{Decoded, target as taken_apart};
+use crate::display::text::{Line, Piece, Reading, lines, pieces};
+use crate::words::counted;
 
-/// A text, whatever is in it.
-pub fn text(foreign: &str) -> Markup {
-    let pieces = core::iter::successors(Some(split(foreign)), |(_, (_, rest))| (!rest.is_empty()).then(|| split(rest)));
+/// A text in one line.
+pub fn text(foreign: &str, reading: Reading) -> Markup {
+    marked(&pieces(foreign, reading))
+}
+
+fn marked(pieces: &[Piece<'_>]) -> Markup {
     html! {
-        @for (plain, (hidden, _)) in pieces {
-            (plain)
-            @if !hidden.is_empty() { mark.hidden title="a character that cannot be seen" { (visible(hidden)) } }
+        @for piece in pieces {
+            @match piece {
+                Piece::Plain(text) => (text),
+                Piece::Marked(marked) => mark.code data-mark=(marked.mark.as_str()) title=(marked.mark.words()) { (marked) },
+            }
         }
     }
 }
 
-fn is_hidden(c: char) -> bool {
-    c != '\n' && crate::cli::is_hidden(c)
+/// A text of any number of lines, to its end.
+pub fn block(foreign: &str) -> Markup {
+    all(&lines(foreign, Reading::Prose))
 }
 
-/// Up to the first character that cannot be seen; those; and the rest.
-fn split(text: &str) -> (&str, (&str, &str)) {
-    let at = text.find(is_hidden).unwrap_or(text.len());
-    let (plain, rest) = text.split_at(at);
-    let end = rest.find(|c| !is_hidden(c)).unwrap_or(rest.len());
-    (plain, rest.split_at(end))
+fn all(lines: &[Line<'_>]) -> Markup {
+    html! {
+        @for line in lines {
+            @match line {
+                Line::Text(pieces) => span.line { (marked(pieces)) "\n" },
+                Line::Empty { count, .. } => span.line.empty { (counted(*count, "empty line", "empty lines")) "\n" },
+            }
+        }
+    }
 }
 
-/// Whether something in it has to be marked.
-pub fn is_marked(text: &str) -> bool {
-    text.contains(crate::cli::is_hidden)
+/// What a call acts on, with the part that counts in front of everything else.
+pub fn target(kind: TargetKind, foreign: &str) -> Markup {
+    let target = taken_apart(kind, foreign);
+    html! {
+        span.kind { (kind.as_str()) } " "
+        span.whole {
+            (text(target.before, target.reading))
+            strong.heart { (text(target.heart, target.reading)) }
+            (text(target.after, target.reading))
+        }
+        @match &target.decoded {
+            Decoded::None => {},
+            Decoded::Text(host) => span.reads { " which reads " (text(host, target.reading)) },
+            Decoded::Malformed => span.reads { " which encodes no name" },
+        }
+    }
+}
+
+/// Arguments one by one, to the last; as they stand where they cannot be taken apart.
+pub fn arguments(json: &str) -> Markup {
+    let Some(rows) = rows(json) else {
+        return html! { pre.exact { (block(json)) } };
+    };
+    html! {
+        @if rows.len() == 1 { p { "none" } }
+        @for row in rows.iter().filter(|row| row.key != Key::Root) {
+            // What stands deeper is not indented further.
+            div.arg data-depth=(row.depth.min(8)) { (argument(row)) }
+        }
+    }
+}
+
+fn argument(row: &Row) -> Markup {
+    html! {
+        span.key { (key(&row.key)) } " "
+        (value(&row.value))
+    }
+}
+
+fn key(key: &Key) -> Markup {
+    html! {
+        @match key {
+            Key::Root => {},
+            Key::Name(name) => (text(name, Reading::Name)),
+            Key::Index(index) => (format!("[{index}]")),
+        }
+    }
+}
+
+fn value(value: &Value) -> Markup {
+    html! {
+        @match value {
+            Value::Literal(literal) => code.literal { (text(literal, Reading::Name)) },
+            Value::Text(empty) if empty.is_empty() => span.note { "an empty text" },
+            Value::Text(whole) => @if whole.contains('\n') {
+                span.note { "a text of " (whole.split('\n').count()) " lines" }
+                pre.exact { (all(&value.lines())) }
+            } @else {
+                span.text { (all(&value.lines())) }
+            },
+            Value::List(count) => span.note { "a list of " (count) },
+            Value::Object(count) => span.note { "an object of " (count) },
+        }
+    }
 }

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::{Here, Page};
 use crate::audit_log;
 use crate::blocking::blocking;
+use crate::display::text::Reading;
 use crate::protocol::Fault;
 use crate::web::forms::Asked;
 use crate::web::guard::Who;
@@ -165,9 +166,14 @@ fn row(record: &Value) -> Markup {
             td { (text("seq")) }
             td { time datetime=(at) { (at.split('.').next().unwrap_or_default().trim_end_matches('Z').replace('T', " ")) } }
             td { (text("event")) }
-            td { (shown::text(&capability)) }
-            td { (shown::text(&who)) }
-            td { (shown::text(&went.join(", "))) }
+            td { (text_of(&capability)) }
+            td { (text_of(&who)) }
+            td { (text_of(&went.join(", "))) }
         }
     }
+}
+
+/// A log that somebody changed may hold anything.
+fn text_of(text: &str) -> Markup {
+    shown::text(text, Reading::Prose)
 }

@@ -47,7 +47,7 @@ fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
         article.card #card data-approval=(pending.id) data-status=(summary.status) data-risk=(pending.risk.as_str()) aria-labelledby="card-heading" {
             h1 #card-heading { (verb(pending)) }
             @if let Some((kind, target)) = &pending.target {
-                p.target #target { span.kind { (kind.as_str()) } " " strong { (shown::text(target)) } }
+                p.target #target { (shown::target(*kind, target)) }
             }
             (settled(web, detail))
             (facts(pending))
@@ -55,7 +55,7 @@ fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
             @if let Some(preview) = &pending.preview {
                 section aria-labelledby="preview-heading" {
                     h2 #preview-heading { "Preview" }
-                    pre.exact #preview { (shown::text(&preview.text)) }
+                    pre.exact #preview tabindex="0" { (shown::block(&preview.text)) }
                 }
             }
             span #end-of-text {}
@@ -111,15 +111,11 @@ fn facts(pending: &PendingApproval) -> Markup {
 
 /// The arguments exactly as they would run: laid out, never cut.
 fn arguments(pending: &PendingApproval) -> Markup {
-    let text = String::from_utf8_lossy(&pending.arguments);
-    let laid_out = serde_json::from_str::<serde_json::Value>(&text)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| text.into_owned());
     html! {
         section aria-labelledby="arguments-heading" {
             details #arguments open {
                 summary { h2 #arguments-heading { "Arguments, exactly as they would run" } }
-                pre.exact tabindex="0" aria-labelledby="arguments-heading" { (shown::text(&laid_out)) }
+                (shown::arguments(&String::from_utf8_lossy(&pending.arguments)))
             }
         }
     }
@@ -138,7 +134,7 @@ fn claims(pending: &PendingApproval) -> Markup {
             @for (what, claim) in claims {
                 @if let Some(claim) = claim {
                     h3 { (what) }
-                    pre.claim data-claim=(what) { (shown::text(claim)) }
+                    pre.claim data-claim=(what) { (shown::block(claim)) }
                 }
             }
         }

@@ -76,7 +76,7 @@ fn row(waiting: &Waiting) -> Markup {
                 span.what {
                     span.capability { (summary.capability) "@" (summary.version) }
                     @if let Some((kind, target)) = &waiting.target {
-                        " " span.target { span.kind { (kind.as_str()) } " " (shown::text(target)) }
+                        " " span.target { (shown::target(*kind, target)) }
                     }
                 }
                 " "

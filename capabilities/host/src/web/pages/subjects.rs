@@ -49,7 +49,7 @@ pub async fn one(State(web): Here, who: Who, Path(subject): Path<String>) -> Res
         p { (counted(journal.total, "entry", "entries")) @if journal.total > ENTRIES.into() { ", the newest of them here" } }
         ol.journal {
             @for entry in &journal.entries {
-                li { p { (time(entry.at, false)) } pre.claim { (shown::text(&entry.text)) } }
+                li { p { (time(entry.at, false)) } pre.claim { (shown::block(&entry.text)) } }
             }
         }
     };
