@@ -63,7 +63,7 @@ async fn a_denial_is_final_and_says_its_note() {
     bench.deny(id, Some("ask me tomorrow")).await;
     for _ in 0..3 {
         let outcome = bench.resume(id).await;
-        assert!(matches!(outcome.ended(), Ended::Denied { note: Some(note) } if note == "ask me tomorrow"));
+        assert!(matches!(outcome.ended(), Ended::Denied { note: Some(note), .. } if note == "ask me tomorrow"));
     }
     let again = bench.executor.answer(&bench.operator(), id, Answer::Approve).await;
     assert_eq!(again, Err(AnswerFault::Not(Moved::Not(ApprovalStatus::Denied))));
@@ -76,7 +76,7 @@ async fn an_answer_cannot_be_given_twice_or_taken_back() {
     let bench = Bench::new();
     let id = bench.pending("lab.act_write_local", &json!({ "behaviour": "answer" })).await;
     bench.approve(id).await;
-    for answer in [Answer::Approve, Answer::Deny { note: None }] {
+    for answer in [Answer::Approve, Answer::Deny { reason: None, note: None }] {
         let again = bench.executor.answer(&bench.operator(), id, answer).await;
         assert_eq!(again, Err(AnswerFault::Not(Moved::Not(ApprovalStatus::Approved))));
     }

@@ -230,3 +230,109 @@ fn a_switch_is_turned_on_record() {
         (&json!("house"), &json!(false), &json!("operator@page"))
     );
 }
+
+/// Other arguments are another call: checked from the start, and on record.
+#[test]
+fn a_call_is_approved_with_other_arguments() {
+    let centre = Centre::new();
+    let operator = centre.logged_in();
+    let (one, two) = (centre.home.pending(LOOKUP), centre.home.pending(LOOKUP));
+    let edit = |id: &str, arguments: &str| {
+        let page = operator.get(&format!("/approvals/{id}/edit")).is(200);
+        assert!(page.body.contains("&quot;host&quot;: &quot;time.example&quot;"), "{page:#?}");
+        let early = [("stamp", page.field("stamp").unwrap()), ("arguments", arguments)];
+        operator.post(&format!("/approvals/{id}/edit"), &early).refused(409, "too_soon");
+        std::thread::sleep(crate::centre::ARMED);
+        operator.post(&format!("/approvals/{id}/edit"), &early)
+    };
+    let answer = edit(&one, r#"{"host":"clock.example"}"#).is(303);
+    let successor = answer.header("location").unwrap().rsplit('/').next().unwrap().to_owned();
+    assert_ne!(successor, one);
+    assert_eq!(centre.home.json(&["resume", &one]).1["outcome"], "superseded");
+    let (_, done) = centre.home.json(&["resume", &successor]);
+    assert_eq!(done["result"], "clock.example answers nothing");
+    let settled = operator.get(&format!("/approvals/{one}")).is(200).body;
+    assert!(settled.contains("edited by operator@page") && settled.contains(&successor), "{settled}");
+    // What its schema refuses takes its place with nothing.
+    edit(&two, r#"{"host":7}"#).refused(409, "edit_refused");
+    assert_eq!(centre.home.json(&["resume", &two]).1["outcome"], "superseded");
+    edit_is_gone(&operator, &two);
+}
+
+fn edit_is_gone(operator: &crate::centre::Operator, id: &str) {
+    assert_eq!(
+        operator.get(&format!("/approvals/{id}/edit")).is(303).header("location"),
+        Some(&*format!("/approvals/{id}"))
+    );
+}
+
+const GRANTS: &str = "[grants.\"house.peek\"]\nmax = \"30m\"\nuses = 3\n[approvals]\nretain = \"7d\"\n";
+
+#[test]
+fn a_standing_answer_is_given_shown_used_and_taken_back() {
+    let centre = Centre::of(crate::home::Home::with_operator(), GRANTS);
+    let operator = centre.logged_in();
+    let first = centre.home.pending(&["house.peek"]);
+    operator.approve(&first).is(303);
+    assert_eq!(centre.home.json(&["resume", &first]).1["outcome"], "executed");
+    let id = centre.home.pending(&["house.peek"]);
+    let card = operator.card(&id);
+    for words in [
+        "At most".to_lowercase().as_str(),
+        "exactly these arguments",
+        "would have covered 1 past call, and not 0",
+        "Nothing: the arguments are the same.",
+    ] {
+        assert!(card.body.contains(words), "no {words} in {}", card.body);
+    }
+    let stamp = card.field("stamp").unwrap();
+    let path = format!("/approvals/{id}/grant");
+    for (minutes, uses) in [("31", "1"), ("1", "4")] {
+        operator.post(&path, &[("stamp", stamp), ("minutes", minutes), ("uses", uses)]).refused(409, "no_grant");
+    }
+    operator.post(&path, &[("stamp", stamp), ("minutes", "0"), ("uses", "1")]).refused(400, "malformed");
+    operator.post(&path, &[("stamp", stamp), ("minutes", "10"), ("uses", "2")]).is(303);
+    assert_eq!(centre.home.json(&["invoke", "house.peek"]).1["outcome"], "executed");
+    let page = operator.get("/grants").is(200).body;
+    assert!(page.contains("1 of 2 uses used") && page.contains("given by operator@page"), "{page}");
+    let grant = page.split("data-grant=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    operator.client.post(&format!("/grants/{grant}/revoke"), &[]).refused(403, "forged");
+    operator.post(&format!("/grants/{grant}/revoke"), &[]).is(303);
+    operator.post(&format!("/grants/{grant}/revoke"), &[]).is(403);
+    assert_eq!(centre.home.json(&["invoke", "house.peek"]).1["outcome"], "pending");
+    assert!(operator.get("/grants").body.contains("ended: revoked"));
+    operator.post("/grants/revoke", &[]).is(303);
+    operator.post("/grants/nonsense/revoke", &[]).is(404);
+}
+
+/// What a class asks, no page can answer for longer than once.
+#[test]
+fn what_a_class_asks_has_no_standing_answer() {
+    let centre = Centre::of(crate::home::Home::with_operator(), GRANTS);
+    let operator = centre.logged_in();
+    let id = centre.home.pending(LOOKUP);
+    let card = operator.card(&id);
+    assert!(!card.body.contains("session-form"));
+    let fields = [("stamp", card.field("stamp").unwrap()), ("minutes", "1"), ("uses", "1")];
+    operator.post(&format!("/approvals/{id}/grant"), &fields).refused(409, "no_grant");
+    assert_eq!(centre.home.json(&["resume", &id]).1["outcome"], "pending");
+}
+
+#[test]
+fn what_was_denied_again_and_again_is_told_and_can_be_asked_again() {
+    let centre = Centre::new();
+    let operator = centre.logged_in();
+    for _ in 0..3 {
+        let id = centre.home.pending(LOOKUP);
+        operator.post(&format!("/approvals/{id}/deny"), &[("reason", "wrong_target"), ("note", "")]).is(303);
+    }
+    let (exit, refused) = centre.home.json(&[&["invoke"], LOOKUP].concat());
+    assert_eq!((exit, &refused["code"]), (4, &json!("denial_loop")));
+    assert!(operator.get("/").body.contains("denied so often"));
+    let page = operator.get("/grants").is(200).body;
+    assert!(page.contains("denied 3 times") && !page.contains("time.example"), "{page}");
+    operator.post("/denials/local/clear", &[]).is(303);
+    centre.home.pending(LOOKUP);
+    let journal = operator.get("/subjects/local").is(200).body;
+    assert!(journal.contains("this is the wrong target") && journal.contains("data-by=\"operator\""), "{journal}");
+}

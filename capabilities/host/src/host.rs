@@ -21,7 +21,7 @@ use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
-use crate::store::{Database, FileOptIns, Revision, WatchedApprovals};
+use crate::store::{Database, FileOptIns};
 use crate::web::Way;
 
 /// What a host is opened with.
@@ -46,7 +46,6 @@ pub struct Host {
     opt_ins: Arc<FileOptIns>,
     journal: SqliteJournal,
     approvals: SqliteApprovals,
-    revision: Revision,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
@@ -82,6 +81,7 @@ impl Host {
         let config = Config::read(&data_dir.config())?;
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
+        config.check_grants(&data_dir.config(), &registry)?;
         let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
@@ -102,15 +102,17 @@ impl Host {
             in_process: config.isolation.in_process.clone(),
             accept_degraded: options.accept_degraded,
         }));
-        let (approvals, revision) = WatchedApprovals::new(database.approvals());
         let Parts { executor, sessions, operators } = Executor::build(Setup {
             registry,
             runner: Arc::clone(&runner) as _,
             broker: Arc::clone(&broker) as _,
             sink: Arc::clone(&log) as Arc<dyn Sink>,
-            approvals: Arc::new(approvals),
+            approvals: Arc::new(database.approvals_retaining(config.approvals.retain.map(|span| span.0))),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
+            grants: Arc::new(database.grants()),
+            grant_limits: config.grant_limits(),
+            history: Arc::new(journal.clone()),
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
@@ -123,7 +125,6 @@ impl Host {
             opt_ins,
             journal,
             approvals: database.approvals(),
-            revision,
             runner,
             broker,
             environment,
@@ -196,11 +197,6 @@ impl Host {
     /// When the store does not answer.
     pub(crate) async fn filed(&self, _: &Operator, id: ApprovalId) -> Result<Option<Filed>, StoreFault> {
         Ok(self.approvals.find(id).await?.and_then(|found| found.filed))
-    }
-
-    /// Tells when something about the approvals changed.
-    pub(crate) const fn revision(&self) -> &Revision {
-        &self.revision
     }
 
     /// Erases a subject's whole journal, and says how many entries it had: recorded first, erased second. An empty one is

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::Executor;
 use super::invocation::{Confirmed, Course, Invocation, Permitted, Stopped, Valid};
 use super::outcome::Ended;
-use crate::approval::{ApprovalId, ApprovalStatus, DigestInput, Filed, InvocationDigest, PendingApproval};
+use super::standing::Asking;
+use crate::approval::{ApprovalStatus, Filed, InvocationDigest, PendingApproval};
+use crate::audit::Event;
 use crate::code::{Code, Stage};
-use crate::policy::{Decision, Verdict};
-use crate::registry::Registered;
-use crate::store::Moved;
+use crate::policy::Verdict;
+use crate::store::{Filing, Moved};
 
 impl Invocation<Permitted> {
     pub(super) async fn into_confirmed(mut self) -> Result<Invocation<Confirmed>, Box<Stopped>> {
@@ -18,14 +19,20 @@ impl Invocation<Permitted> {
         let mut course = self.course;
         let verdict = decision.verdict();
         if course.resumed.is_some() || verdict != Verdict::Allow {
-            let digest = match course.entry(&valid.subject).map(|held| digest(&course, held, &valid)) {
-                Some(Some(digest)) => digest,
-                Some(None) | None => return Err(course.refuse(Code::SchemaFault)),
+            let resumed = course.resumed.take();
+            let needs = course.question(&valid, &decision).map(|question| match resumed {
+                Some(filed) => Needs::Ticket(question.input.digest(&course.executor.key), Box::new(filed)),
+                None => Needs::Answer(question.asking(), Box::new(question.filed(None))),
+            });
+            course = match needs {
+                None => return Err(course.refuse(Code::SchemaFault)),
+                Some(Needs::Ticket(digest, filed)) => consume(course, &filed, digest).await?,
+                Some(Needs::Answer(None, filed)) => return Err(file(course, *filed).await),
+                Some(Needs::Answer(Some(asking), filed)) => match by_grant(course, &asking).await? {
+                    (course, true) => course,
+                    (course, false) => return Err(file(course, *filed).await),
+                },
             };
-            match course.resumed.take() {
-                Some(filed) => course = consume(course, &filed, digest).await?,
-                None => return Err(file(course, *valid, &decision, digest).await),
-            }
         }
         let Valid { subject, prepared, .. } = *valid;
         let Ok((prepared, call)) = prepared else {
@@ -36,20 +43,12 @@ impl Invocation<Permitted> {
     }
 }
 
-fn digest(course: &Course, held: &Registered, valid: &Valid) -> Option<InvocationDigest> {
-    let built = held.built().ok()?;
-    let input = DigestInput {
-        capability: held.entry().name().as_str(),
-        version: held.entry().version(),
-        schema: &built.digest,
-        arguments: valid.arguments.as_bytes(),
-        target: valid.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
-        identity: course.session.identity(),
-        provider: valid.subject.decision.provider_id,
-        definition: None,
-        preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()),
-    };
-    Some(input.digest(&course.executor.key))
+/// What lets a call pass that policy does not.
+enum Needs {
+    /// The approval that is being resumed, for exactly this.
+    Ticket(InvocationDigest, Box<Filed>),
+    /// A standing answer where there can be one, else a person's.
+    Answer(Option<Asking>, Box<Filed>),
 }
 
 /// Uses an approval up: approved, in time, and for exactly this.
@@ -63,6 +62,7 @@ async fn consume(
     match executor.approvals.consume(filed.approval.id, digest, now).await {
         Ok(Moved::Yes) => {
             course.ticket.waited();
+            executor.changed();
             Ok(course)
         }
         Ok(Moved::Unknown) => Err(course.refuse(Code::ApprovalUnknown)),
@@ -72,9 +72,9 @@ async fn consume(
             let _ = Executor(Arc::clone(executor)).expire_due().await;
             Err(course.stop(Ended::Expired))
         }
-        Ok(Moved::Not(ApprovalStatus::Denied)) => Err(course.stop(Ended::Denied { note: None })),
+        Ok(Moved::Not(ApprovalStatus::Denied)) => Err(course.stop(Ended::Denied { reason: None, note: None })),
         Ok(Moved::Not(ApprovalStatus::Pending)) => Err(course.stop(waiting(&filed.approval))),
-        Ok(Moved::Not(ApprovalStatus::Approved | ApprovalStatus::Consumed)) => {
+        Ok(Moved::Not(ApprovalStatus::Approved | ApprovalStatus::Consumed | ApprovalStatus::Superseded)) => {
             Err(course.refuse(Code::ApprovalConsumed))
         }
         Err(_) => Err(course.refuse(Code::StoreUnavailable)),
@@ -85,41 +85,35 @@ pub(super) const fn waiting(approval: &PendingApproval) -> Ended {
     Ended::Pending { approval: approval.id, expires_at: approval.expires_at }
 }
 
-/// Files the invocation for a person.
-async fn file(mut course: Box<Course>, valid: Valid, decision: &Decision, digest: InvocationDigest) -> Box<Stopped> {
-    let Some(entry) = course.entry(&valid.subject).map(Registered::entry) else {
-        return course.refuse(Code::UnknownCapability);
-    };
-    let environment = &course.executor.environment;
-    let mut id = [0; 16];
-    environment.fill_random(&mut id);
-    let created_at = environment.now();
-    let approval = PendingApproval {
-        id: ApprovalId(id),
-        capability: entry.name().as_str().to_owned(),
-        version: entry.version(),
-        class: entry.class(),
-        risk: entry.risk(),
-        identity: course.session.identity().clone(),
-        arguments: valid.arguments.as_bytes().to_vec(),
-        target: valid.target,
-        preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()).cloned(),
-        claims: valid.claims,
-        because: decision.deciding().map(|said| said.code).collect(),
-        created_at,
-        expires_at: created_at.after(course.executor.limits.approval_lifetime),
-    };
-    let ended = waiting(&approval);
-    course.ticket.approval = Some(approval.id);
-    match course.executor.approvals.file(Filed { approval, digest }).await {
-        Ok(true) => course.stop(ended),
-        Ok(false) => {
-            course.ticket.approval = None;
-            course.refuse(Code::TooManyPending)
+/// Whether a standing answer answers it: one use is taken then, and that is on record. Nothing runs on what cannot be
+/// counted or recorded.
+async fn by_grant(mut course: Box<Course>, asking: &Asking) -> Result<(Box<Course>, bool), Box<Stopped>> {
+    let executor = Arc::clone(&course.executor);
+    match executor.spend(asking).await {
+        Ok(None) => Ok((course, false)),
+        Ok(Some((grant, left))) => {
+            let used = course.ticket.submit(Event::GrantUse { asked: course.ticket.asked(), grant, left });
+            if used.durable().await.is_err() {
+                return Err(course.refuse(Code::AuditUnavailable));
+            }
+            course.ticket.waited();
+            executor.changed();
+            Ok((course, true))
         }
-        Err(_) => {
-            course.ticket.approval = None;
-            course.refuse(Code::StoreUnavailable)
-        }
+        Err(_) => Err(course.refuse(Code::StoreUnavailable)),
     }
+}
+
+/// Files the invocation for a person.
+async fn file(mut course: Box<Course>, filed: Filed) -> Box<Stopped> {
+    let ended = waiting(&filed.approval);
+    course.ticket.approval = Some(filed.approval.id);
+    let refused = match course.executor.approvals.file(filed).await {
+        Ok(Filing::Filed) => return course.stop(ended),
+        Ok(Filing::TooManyPending) => Code::TooManyPending,
+        Ok(Filing::DenialLoop) => Code::DenialLoop,
+        Err(_) => Code::StoreUnavailable,
+    };
+    course.ticket.approval = None;
+    course.refuse(refused)
 }

@@ -26,14 +26,20 @@ impl Stopped {
             ticket.stage = refused_at(code, ticket.stage);
         }
         let stage = ticket.stage;
-        let (approvals, approval) = (course.executor.approvals.as_ref(), ticket.approval);
+        let (executor, approval) = (course.executor.as_ref(), ticket.approval);
+        let asks = matches!(ended, Ended::Pending { .. });
         let ending = Ending { outcome: ended.kind(), code, place, effect, result_bytes };
         match ticket.finish(ending).durable().await {
-            Ok(receipt) => Outcome { ended, effect, stage, receipt: Some(receipt) },
+            Ok(receipt) => {
+                if asks {
+                    executor.changed();
+                }
+                Outcome { ended, effect, stage, receipt: Some(receipt) }
+            }
             Err(_) => {
                 // A question whose record is missing is not asked.
-                if let (Ended::Pending { .. }, Some(approval)) = (&ended, approval) {
-                    let _ = approvals.withdraw(approval).await;
+                if let (true, Some(approval)) = (asks, approval) {
+                    let _ = executor.approvals.withdraw(approval).await;
                 }
                 Outcome { ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
             }

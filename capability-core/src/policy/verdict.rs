@@ -1,12 +1,12 @@
 //! The lattice.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{CONTRIBUTORS, Contribution};
 use crate::code::Code;
 
 /// What it takes before an invocation runs, from least to most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing.

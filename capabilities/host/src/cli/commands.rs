@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use capability_core::approval::ApprovalSummary;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Approvals, Command, CommandLine, Journal, OnOff, Operator, OptIn, Web};
+use super::arguments::{Command, CommandLine, Journal, OnOff, Operator, OptIn, Web};
 use super::output::{Output, note};
 use super::program::own;
-use super::{invoke, render, terminal};
+use super::{approvals, invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
-    ApprovalDetail, Description, Fault, JournalPart, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request,
-    Row, Switch,
+    Description, Fault, JournalPart, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -109,8 +107,10 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             show::<Description>(connection, &request, output, render::describe).await
         }
         Command::Invoke(args) => invoke::invoke(connection, args, &proofs, output).await,
-        Command::Resume { id, caller } => invoke::resume(connection, id, &caller, &proofs, output).await,
-        Command::Approvals(command) => approvals(connection, command, &proofs, output).await,
+        Command::Resume { id, wait, caller } => invoke::resume(connection, id, wait, &caller, &proofs, output).await,
+        Command::History { count, caller } => invoke::history(connection, count, &caller, &proofs, output).await,
+        Command::Approvals(command) => approvals::perform(connection, command, &proofs, output).await,
+        Command::Grants(command) => approvals::grants(connection, command, &proofs, output).await,
         Command::Optin(OptIn::Show) => {
             show::<Vec<Switch>>(connection, &Request::OptInShow, output, |shown| render::switches(shown)).await
         }
@@ -146,7 +146,8 @@ async fn serve(connection: &Connection<'_>, no_web: bool, output: Output) -> Res
     core::future::pending().await
 }
 
-async fn show<T: DeserializeOwned + serde::Serialize>(
+/// Asks, and shows the document that comes back.
+pub async fn show<T: DeserializeOwned + serde::Serialize>(
     connection: &Connection<'_>,
     request: &Request,
     output: Output,
@@ -155,35 +156,6 @@ async fn show<T: DeserializeOwned + serde::Serialize>(
     let shown: T = document(connection.ask(request).await?)?;
     output.print(&shown, human);
     Ok(0)
-}
-
-async fn approvals(
-    connection: &Connection<'_>,
-    command: Approvals,
-    proofs: &Proofs,
-    output: Output,
-) -> Result<u8, Fault> {
-    let proof = proofs.operator().await?;
-    match command {
-        Approvals::List => {
-            show::<Vec<ApprovalSummary>>(connection, &Request::ApprovalList(proof), output, |shown| {
-                render::approvals(shown)
-            })
-            .await
-        }
-        Approvals::Show { id } => {
-            show::<ApprovalDetail>(connection, &Request::ApprovalShow(proof, id), output, render::approval).await
-        }
-        Approvals::Approve { id } => {
-            show::<Value>(connection, &Request::Approve(proof, id), output, |_| {
-                own(&format!("approved once; `capability resume {id}` finishes it\n")).into_owned()
-            })
-            .await
-        }
-        Approvals::Deny { id, note } => {
-            show::<Value>(connection, &Request::Deny(proof, id, note), output, |_| "denied, for good\n".into()).await
-        }
-    }
 }
 
 async fn journal(connection: &Connection<'_>, command: Journal, proofs: &Proofs, output: Output) -> Result<u8, Fault> {

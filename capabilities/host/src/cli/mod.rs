@@ -1,5 +1,6 @@
 //! The command line: words in, a request to the host, and its reply for people or programs.
 
+mod approvals;
 mod arguments;
 mod audit;
 mod card;

@@ -16,7 +16,7 @@ impl Service {
         let broken = |error: capability_core::store::StoreFault| Fault::broken(error.to_string(), DOCTOR);
         let found = journal.newest(subject, most.min(MOST_ENTRIES)).await.map_err(broken)?;
         let total = journal.count(subject).await.map_err(broken)?;
-        let entries = found.into_iter().map(|entry| Entry { seq: entry.seq, at: entry.at, text: entry.text }).collect();
+        let entries = found.into_iter().map(|found| Entry { seq: found.seq, entry: found.entry }).collect();
         Ok(JournalPart { subject: subject.clone(), total, entries })
     }
 

@@ -3,11 +3,13 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use capability_core::Code;
-use capability_core::approval::{ApprovalId, ApprovalStatus, PendingApproval};
+use capability_core::approval::{
+    ApprovalId, ApprovalStatus, DenialReason, Grant, GrantLimit, MAX_NOTE_BYTES, PendingApproval,
+};
 use capability_core::audit::Receipt;
 use capability_core::contract::Risk;
-use capability_core::executor::AnswerFault;
+use capability_core::executor::{AnswerFault, GrantFault};
+use capability_core::policy::Verdict;
 use capability_core::store::{Answer, Moved};
 use sha2::{Digest, Sha256};
 
@@ -17,8 +19,8 @@ use super::refused::Refused;
 use super::seal::{Stamp, Version};
 use crate::display::needs_a_second_look;
 use crate::display::target::target;
-use crate::protocol::ApprovalDetail;
-use crate::service::{MAX_NOTE, Service};
+use crate::protocol::{ApprovalDetail, EditReply};
+use crate::service::Service;
 
 /// How long a card is shown before it can be approved: a click that was meant for something else comes sooner.
 pub const ARM: Duration = Duration::from_millis(700);
@@ -34,14 +36,16 @@ pub struct Consent {
     pub typed: Option<String>,
 }
 
-/// Everything that a card shows, as one number.
+/// The call that a card shows and where it stands, as one number. What is told beside it about other calls is left out: it
+/// may change while somebody reads.
 pub fn version(detail: &ApprovalDetail) -> Version {
-    Sha256::digest(serde_json::to_vec(detail).unwrap_or_default()).into()
+    let shown = (&detail.summary, &detail.content);
+    Sha256::digest(serde_json::to_vec(&shown).unwrap_or_default()).into()
 }
 
 /// Whether only a fresh answer to this very call meets what is asked.
 pub fn is_fresh(pending: &PendingApproval) -> bool {
-    pending.because.iter().any(|code| *code != Code::DefaultAsk)
+    pending.verdict > Verdict::Ask
 }
 
 /// The word that is typed to approve it: where it is grave, or where something in it hides or looks like something else.
@@ -66,6 +70,52 @@ pub async fn detail(web: &Shared, who: &Who, id: ApprovalId) -> Result<ApprovalD
 
 /// Says yes, when it was shown as it is, long enough, and named where it is grave.
 pub async fn approve(web: &Shared, who: &Who, id: ApprovalId, consent: &Consent) -> Result<Receipt, Refused> {
+    check(web, who, id, consent).await?;
+    answer(web, who, id, Answer::Approve).await
+}
+
+/// Says yes, and gives a standing answer for its like. The conditions are those of a yes.
+pub async fn grant(
+    web: &Shared,
+    who: &Who,
+    id: ApprovalId,
+    consent: &Consent,
+    limit: GrantLimit,
+) -> Result<Grant, Refused> {
+    check(web, who, id, consent).await?;
+    let (service, operator) = (Arc::clone(web.service()), web.operator(who));
+    web.whole(async move {
+        service.granted(&operator, id, limit).await.map_err(|fault| match fault {
+            GrantFault::Answer(fault) => not_answered(&service, id, fault),
+            GrantFault::Half => crate::protocol::Fault::broken(fault.to_string(), fault.help()).into(),
+            _ => Refused::conflict("no_grant", fault.to_string(), fault.help()),
+        })
+    })
+    .await
+}
+
+/// Puts a call with other arguments in its place, approved. The conditions are those of a yes.
+pub async fn edit(
+    web: &Shared,
+    who: &Who,
+    id: ApprovalId,
+    consent: &Consent,
+    arguments: String,
+) -> Result<EditReply, Refused> {
+    let detail = check(web, who, id, consent).await?;
+    let (service, operator) = (Arc::clone(web.service()), web.operator(who));
+    web.whole(async move {
+        let edited = service.edit(&operator, id, &arguments).await;
+        edited.map_err(|fault| match service.answered_by(id) {
+            Some(_) => second(&service, id, detail.summary.status),
+            None => fault.into(),
+        })
+    })
+    .await
+}
+
+/// What every yes needs: that it was shown as it is, long enough, and named where it is grave.
+async fn check(web: &Shared, who: &Who, id: ApprovalId, consent: &Consent) -> Result<ApprovalDetail, Refused> {
     let detail = detail(web, who, id).await?;
     let Some(pending) = detail.content.as_ref().filter(|_| detail.summary.status == ApprovalStatus::Pending) else {
         return Err(second(web.service(), id, detail.summary.status));
@@ -95,28 +145,40 @@ pub async fn approve(web: &Shared, who: &Who, id: ApprovalId, consent: &Consent)
             "look at the card again, and type the word that it shows",
         ));
     }
-    answer(web, who, id, Answer::Approve).await
+    Ok(detail)
 }
 
 /// Says no. That needs no more than to be an operator.
-pub async fn deny(web: &Shared, who: &Who, id: ApprovalId, note: Option<String>) -> Result<Receipt, Refused> {
-    if note.as_ref().is_some_and(|note| note.len() > MAX_NOTE) {
+pub async fn deny(
+    web: &Shared,
+    who: &Who,
+    id: ApprovalId,
+    reason: Option<DenialReason>,
+    note: Option<String>,
+) -> Result<Receipt, Refused> {
+    if note.as_ref().is_some_and(|note| note.len() > MAX_NOTE_BYTES) {
         return Err(Refused::malformed("that note is too long", "write at most 1 KiB"));
     }
     let note = note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
-    answer(web, who, id, Answer::Deny { note }).await
+    answer(web, who, id, Answer::Deny { reason, note }).await
 }
 
 async fn answer(web: &Shared, who: &Who, id: ApprovalId, answer: Answer) -> Result<Receipt, Refused> {
     let (service, operator) = (Arc::clone(web.service()), web.operator(who));
     web.whole(async move {
-        service.answered(&operator, id, answer).await.map_err(|fault| match fault {
-            AnswerFault::Not(Moved::Not(status)) => second(&service, id, status),
-            AnswerFault::Not(_) => Refused::not_found(fault.to_string(), "see what waits in the queue"),
-            AnswerFault::Store | AnswerFault::Audit => crate::protocol::Fault::told(6, &fault).into(),
-        })
+        service.answered(&operator, id, answer).await.map_err(|fault| not_answered(&service, id, fault))
     })
     .await
+}
+
+fn not_answered(service: &Service, id: ApprovalId, fault: AnswerFault) -> Refused {
+    match fault {
+        AnswerFault::Not(Moved::Not(status)) => second(service, id, status),
+        AnswerFault::Not(_) => Refused::not_found(fault.to_string(), "see what waits in the queue"),
+        AnswerFault::Store | AnswerFault::Audit => {
+            crate::protocol::Fault::broken(fault.to_string(), "look at the host with `capability doctor`").into()
+        }
+    }
 }
 
 /// For whoever comes second: who was first.

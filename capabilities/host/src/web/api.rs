@@ -1,10 +1,13 @@
 //! The same for programs: an operator's own, with the token of an operator session or a session of the pages.
 
+use core::num::NonZeroU32;
+use core::time::Duration;
+
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use capability_core::Timestamp;
-use capability_core::approval::{ApprovalStatus, PendingApproval};
+use capability_core::approval::{ApprovalStatus, DenialReason, GrantLimit, PendingApproval};
 use capability_core::audit::Receipt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -15,6 +18,7 @@ use super::board::Waiting;
 use super::forms::{Asked, Document, Named};
 use super::guard::Who;
 use super::pages::audit::{self, Chain, Filter};
+use super::pages::grants::take_back;
 use super::refused::Refused;
 use super::{Shared, api_document, opt_in};
 use crate::protocol::{Fault, Row, Switch};
@@ -41,7 +45,7 @@ fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// Every operation: what is not here is not served, and what is here is in the document.
-pub const OPERATIONS: [Operation; 10] = [
+pub const OPERATIONS: [Operation; 14] = [
     Operation {
         method: "get",
         path: "/api/openapi.json",
@@ -86,6 +90,42 @@ pub const OPERATIONS: [Operation; 10] = [
         asks: None,
         gives: shape::<AnsweredNow>,
         handler: || post(deny),
+    },
+    Operation {
+        method: "post",
+        path: "/api/approvals/{id}/edit",
+        summary: "Put a call with other arguments in its place, checked from the start and approved once",
+        takes: Some(shape::<Edit>),
+        asks: None,
+        gives: shape::<Edited>,
+        handler: || post(edit),
+    },
+    Operation {
+        method: "post",
+        path: "/api/approvals/{id}/grant",
+        summary: "Approve this call, and its like for a while, where grants are on",
+        takes: Some(shape::<Standing>),
+        asks: None,
+        gives: shape::<Value>,
+        handler: || post(grant),
+    },
+    Operation {
+        method: "get",
+        path: "/api/grants",
+        summary: "Every standing answer, ended ones for a day",
+        takes: None,
+        asks: None,
+        gives: shape::<Vec<Value>>,
+        handler: || get(grants),
+    },
+    Operation {
+        method: "post",
+        path: "/api/grants/revoke",
+        summary: "Take one standing answer back, or all of them",
+        takes: Some(shape::<Which>),
+        asks: None,
+        gives: shape::<Value>,
+        handler: || post(revoke),
     },
     Operation {
         method: "get",
@@ -290,6 +330,9 @@ async fn approve(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Denial {
+    /// Why, as a word.
+    #[serde(default)]
+    reason: Option<Reason>,
     /// A sentence for the proposer, at most 1 KiB.
     #[serde(default)]
     note: Option<String>,
@@ -301,8 +344,122 @@ async fn deny(
     Named(id): Named,
     Document(denial): Document<Denial>,
 ) -> Result<Json<AnsweredNow>, Refused> {
-    let receipt = answer::deny(&web, &who, id, denial.note).await?;
+    let receipt = answer::deny(&web, &who, id, denial.reason.map(Reason::into), denial.note).await?;
     Ok(AnsweredNow::new(Named(id), "denied", &receipt))
+}
+
+/// Why a call is denied.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    /// It may be right later.
+    NotNow,
+    /// Right, and on the wrong thing.
+    WrongTarget,
+    /// It does more than it has to.
+    TooBroad,
+    /// There is no need for it.
+    NotNeeded,
+    /// It could do harm.
+    Unsafe,
+}
+
+impl From<Reason> for DenialReason {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::NotNow => Self::NotNow,
+            Reason::WrongTarget => Self::WrongTarget,
+            Reason::TooBroad => Self::TooBroad,
+            Reason::NotNeeded => Self::NotNeeded,
+            Reason::Unsafe => Self::Unsafe,
+        }
+    }
+}
+
+/// Another call in its place.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    /// What the card carried.
+    stamp: String,
+    /// The word that the card asks for, where it asks for one.
+    #[serde(default)]
+    typed: Option<String>,
+    /// The text of the other arguments: a JSON object.
+    arguments: String,
+}
+
+/// What became of an edit.
+#[derive(Serialize, JsonSchema)]
+struct Edited {
+    /// The changed call's own outcome.
+    outcome: Value,
+    /// Whether the original has ended.
+    superseded: bool,
+    /// The changed call, for its subject to resume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    successor: Option<String>,
+}
+
+async fn edit(
+    State(web): State<Shared>,
+    who: Who,
+    Named(id): Named,
+    Document(Edit { stamp, typed, arguments }): Document<Edit>,
+) -> Result<Json<Edited>, Refused> {
+    let edited = answer::edit(&web, &who, id, &Consent { stamp, typed }, arguments).await?;
+    let successor = edited.successor.map(|id| id.to_string());
+    Ok(Json(Edited { outcome: edited.outcome, superseded: edited.superseded, successor }))
+}
+
+/// A yes to a call and its like, for a while.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Standing {
+    /// What the card carried.
+    stamp: String,
+    /// The word that the card asks for, where it asks for one.
+    #[serde(default)]
+    typed: Option<String>,
+    /// How long, in seconds.
+    seconds: NonZeroU32,
+    /// How often.
+    uses: NonZeroU32,
+}
+
+async fn grant(
+    State(web): State<Shared>,
+    who: Who,
+    Named(id): Named,
+    Document(Standing { stamp, typed, seconds, uses }): Document<Standing>,
+) -> Result<Json<Value>, Refused> {
+    let limit = GrantLimit { longest: Duration::from_secs(seconds.get().into()), uses };
+    let grant = answer::grant(&web, &who, id, &Consent { stamp, typed }, limit).await?;
+    Ok(Json(serde_json::to_value(&grant).unwrap_or_default()))
+}
+
+async fn grants(State(web): State<Shared>, who: Who) -> Result<Json<Value>, Refused> {
+    let grants = web.service().grants(&web.operator(&who)).await?;
+    Ok(Json(serde_json::to_value(&grants).unwrap_or_default()))
+}
+
+/// Which grant; all of them without one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    /// Its id.
+    #[serde(default)]
+    grant: Option<String>,
+}
+
+async fn revoke(
+    State(web): State<Shared>,
+    who: Who,
+    Document(Which { grant }): Document<Which>,
+) -> Result<Json<Value>, Refused> {
+    let none = |_| Refused::not_found("no grant has that id", "see those that are alive with `/api/grants`");
+    let id = grant.map(|id| id.parse().map_err(none)).transpose()?;
+    take_back(&web, &who, id).await.map(Json)
 }
 
 async fn capabilities(State(web): State<Shared>, _: Who) -> Json<Vec<Row>> {

@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
 use crate::service::Service;
-use crate::store::Revision;
 
 /// One call that waits.
 #[derive(Debug, Clone)]
@@ -59,21 +58,12 @@ impl Snapshot {
 }
 
 /// Keeps the newest snapshot.
+#[derive(Default)]
 pub struct Board {
-    revision: Revision,
     newest: Mutex<Arc<Snapshot>>,
 }
 
 impl Board {
-    pub fn new(revision: Revision) -> Self {
-        Self { revision, newest: Mutex::default() }
-    }
-
-    /// Told of every change.
-    pub fn changes(&self) -> Revision {
-        self.revision.clone()
-    }
-
     /// What waits now, for an operator. Of those who ask at once, one looks and all are told.
     ///
     /// # Errors
@@ -81,7 +71,7 @@ impl Board {
     pub async fn look(&self, service: &Service, operator: &Operator) -> Result<Arc<Snapshot>, StoreFault> {
         let mut newest = self.newest.lock().await;
         // Read before the store: what changes meanwhile makes the next look look again.
-        let revision = *self.revision.borrow();
+        let revision = *service.host().executor().changes(operator).borrow();
         let due = newest.all().any(|waiting| waiting.summary.expires_at <= service.host().environment().now());
         if newest.revision == Some(revision) && !due {
             return Ok(Arc::clone(&newest));

@@ -60,10 +60,10 @@ pub async fn events(State(web): State<Shared>, who: Who) -> Result<Response, Ref
 }
 
 async fn tell(web: &Shared, who: Who, sender: &Sender<Bytes>) {
-    let (mut changes, mut ending) = (web.board.changes(), web.ending.clone());
+    let operator = web.operator(&who);
+    let (mut changes, mut ending) = (web.service().host().executor().changes(&operator), web.ending.clone());
     let mut beat = interval(BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let operator = web.operator(&who);
     changes.mark_unchanged();
     let Ok(mut seen) = web.board.look(web.service(), &operator).await else { return };
     loop {
@@ -81,7 +81,8 @@ async fn tell(web: &Shared, who: Who, sender: &Sender<Bytes>) {
                 let Ok(now) = web.board.look(web.service(), &operator).await else { return };
                 let told = differences(&seen, &now);
                 seen = now;
-                told
+                // Something else that operators see: a grant, say.
+                if told.is_empty() { "event: other\ndata: {}\n\n".to_owned() } else { told }
             }
         };
         if !still(web, &who) {

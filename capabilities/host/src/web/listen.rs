@@ -128,7 +128,7 @@ fn web_of(service: &Arc<Service>, settings: &WebSettings, bound: SocketAddr, end
         service: Arc::clone(service),
         access: Arc::new(Access::new(Arc::clone(environment))),
         seal: Seal::new(environment.as_ref()),
-        board: Board::new(service.host().revision().clone()),
+        board: Board::default(),
         hosts: Hosts::of(settings, bound),
         port: bound.port(),
         work: Arc::new(Semaphore::new(usize::try_from(AT_WORK).unwrap_or(1))),

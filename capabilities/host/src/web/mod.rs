@@ -8,6 +8,7 @@ mod answer;
 mod api;
 mod api_document;
 mod board;
+mod difference;
 mod events;
 mod forms;
 mod guard;

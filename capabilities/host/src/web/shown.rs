@@ -80,7 +80,7 @@ fn argument(row: &Row) -> Markup {
     }
 }
 
-fn key(key: &Key) -> Markup {
+pub fn key(key: &Key) -> Markup {
     html! {
         @match key {
             Key::Root => {},
@@ -90,7 +90,7 @@ fn key(key: &Key) -> Markup {
     }
 }
 
-fn value(value: &Value) -> Markup {
+pub fn value(value: &Value) -> Markup {
     html! {
         @match value {
             Value::Literal(literal) => code.literal { (text(literal, Reading::Name)) },

@@ -34,27 +34,24 @@ function count() {
 // --- What arms: shown long enough, and shown to its end ---------------------
 
 function arm() {
-  const form = document.getElementById('approve-form');
-  const button = document.getElementById('approve');
   const end = document.getElementById('end-of-text');
-  if (!form || !button || form.dataset.watched) return;
-  form.dataset.watched = 'yes';
-  let shown = !end || !('IntersectionObserver' in window);
-  let rested = false;
-  const settle = () => {
-    const ready = shown && rested;
-    button.disabled = !ready;
-    form.dataset.armed = ready ? 'yes' : 'no';
-  };
-  settle();
-  setTimeout(() => { rested = true; settle(); }, Number(form.dataset.arm) + 50);
-  if (!shown) {
+  for (const form of document.querySelectorAll('form.yes:not([data-armed])')) {
+    const button = form.querySelector('button.approve');
+    let shown = !end || !('IntersectionObserver' in window);
+    let rested = false;
+    const settle = () => {
+      const ready = shown && rested;
+      button.disabled = !ready;
+      form.dataset.armed = ready ? 'yes' : 'no';
+    };
+    settle();
+    setTimeout(() => { rested = true; settle(); }, Number(form.dataset.arm) + 50);
+    if (shown) continue;
     const observer = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) {
-        shown = true;
-        observer.disconnect();
-        settle();
-      }
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      shown = true;
+      observer.disconnect();
+      settle();
     });
     observer.observe(end);
   }
@@ -62,11 +59,15 @@ function arm() {
 
 // --- What changes by itself -------------------------------------------------
 
-let waiting = false;
+// One at a time for each place, and once more when something happened meanwhile.
+const busy = new Map();
 
 async function refresh(place) {
-  if (waiting) return;
-  waiting = true;
+  if (busy.has(place)) {
+    busy.set(place, true);
+    return;
+  }
+  busy.set(place, false);
   try {
     const answer = await fetch(place.dataset.live, { headers: { accept: 'text/html' } });
     if (answer.status === 401) return ended();
@@ -77,8 +78,12 @@ async function refresh(place) {
     if (had) place.querySelector(`[data-approval="${CSS.escape(had)}"] a.open`)?.focus();
     count();
     arm();
+  } catch {
+    page.dataset.connected = 'no';
   } finally {
-    waiting = false;
+    const again = busy.get(place);
+    busy.delete(place);
+    if (again) refresh(place);
   }
 }
 
@@ -89,27 +94,29 @@ function ended() {
 
 function listen() {
   if (!('EventSource' in window) || page.dataset.page === '/login' || page.dataset.page === '') return;
-  const queue = document.getElementById('queue');
   const card = document.getElementById('card-live');
+  // A card stays as it is while somebody reads it, until it is answered.
+  const all = () => document.querySelectorAll('[data-live]:not(#card-live)').forEach(refresh);
   const events = new EventSource('/events');
   let first = true;
   events.addEventListener('open', () => {
     page.dataset.connected = 'yes';
     // What happened while nobody listened.
-    if (!first && queue) refresh(queue);
+    if (!first) document.querySelectorAll('[data-live]').forEach(refresh);
     first = false;
   });
   events.addEventListener('error', () => { page.dataset.connected = 'no'; });
   events.addEventListener('ended', () => { events.close(); ended(); });
+  events.addEventListener('other', all);
   const about = (event) => JSON.parse(event.data);
   events.addEventListener('appeared', (event) => {
     const { capability, risk } = about(event);
     say(`${capability} waits for an answer, risk ${risk}`);
-    if (queue) refresh(queue);
+    all();
   });
   for (const kind of ['changed', 'left']) {
     events.addEventListener(kind, (event) => {
-      if (queue) refresh(queue);
+      all();
       if (card && card.dataset.live.endsWith(about(event).id)) {
         say('This call was answered or has ended.');
         refresh(card);

@@ -2,19 +2,18 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use capability_core::approval::{ApprovalStatus, PendingApproval};
+use capability_core::approval::{ApprovalStatus, PastCall, PendingApproval, Successor};
 use capability_core::contract::{Network, SideEffect};
 use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::{Here, Page, csrf, on_to, piece, time};
+use super::answers::answers;
+use super::{Here, Page, piece, time};
+use crate::display::diff;
 use crate::protocol::{ApprovalDetail, turn_in_words};
-use crate::service::MAX_NOTE;
-use crate::web::answer::{self, Consent};
-use crate::web::forms::{Named, Sent};
+use crate::web::forms::Named;
 use crate::web::guard::Who;
 use crate::web::refused::Refused;
-use crate::web::{Web, shown};
+use crate::web::{Web, answer, difference, shown};
 
 /// `GET /approvals/{id}`.
 pub async fn page(State(web): Here, who: Who, Named(id): Named) -> Result<Response, Refused> {
@@ -58,6 +57,7 @@ fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
                     pre.exact #preview tabindex="0" { (shown::block(&preview.text)) }
                 }
             }
+            @if let Some(last) = &detail.last_approved { (since(last, pending)) }
             span #end-of-text {}
             @if summary.status == ApprovalStatus::Pending { (answers(web, who, detail, pending)) }
             (claims(pending))
@@ -87,6 +87,11 @@ fn settled(web: &Web, detail: &ApprovalDetail) -> Markup {
         p.settled #settled role="status" {
             "This call is " strong { (status) } "."
             @if let Some(by) = by { " It was " (by.answer) " by " (by.operator) " at " (time(by.at, false)) "." }
+            @match detail.successor {
+                None => {},
+                Some(Successor::By(next)) => { " " a #successor href={ "/approvals/" (next) } { "Another call came in its place." } },
+                Some(Successor::Refused(code)) => { " What it was changed to was refused: " (code.message()) "." },
+            }
         }
     }
 }
@@ -121,6 +126,20 @@ fn arguments(pending: &PendingApproval) -> Markup {
     }
 }
 
+/// What is different from the last call of this capability that people let its subject make.
+fn since(last: &PastCall, pending: &PendingApproval) -> Markup {
+    let (before, now) = (String::from_utf8_lossy(&last.arguments), String::from_utf8_lossy(&pending.arguments));
+    html! {
+        section aria-labelledby="difference-heading" {
+            details #difference open {
+                summary { h2 #difference-heading { "Different from the last one that was approved" } }
+                p.note { "That one was used at " (time(last.at, false)) "." }
+                (difference::difference(&diff::arguments(&before, &now)))
+            }
+        }
+    }
+}
+
 /// What the proposer says: below everything that we know, and called what it is.
 fn claims(pending: &PendingApproval) -> Markup {
     let claims = [("reason", &pending.claims.reason), ("evidence", &pending.claims.evidence)];
@@ -139,61 +158,4 @@ fn claims(pending: &PendingApproval) -> Markup {
             }
         }
     }
-}
-
-fn answers(web: &Web, who: &Who, detail: &ApprovalDetail, pending: &PendingApproval) -> Markup {
-    let stamp = web.seal().stamp(&who.id, &answer::version(detail));
-    let at = |what: &str| format!("/approvals/{}/{what}", pending.id);
-    let word = answer::word(pending);
-    html! {
-        section.answers #answers aria-labelledby="answers-heading" {
-            h2 #answers-heading { "Your answer" }
-            form #deny-form method="post" action=(at("deny")) {
-                (csrf(web, who))
-                button.deny #deny type="submit" data-first { "Deny" }
-                label for="note" { "A sentence for whoever asked (optional)" }
-                input #note name="note" maxlength=(MAX_NOTE) autocomplete="off";
-            }
-            form #approve-form method="post" action=(at("approve")) data-arm=(answer::ARM.as_millis()) {
-                (csrf(web, who))
-                input type="hidden" name="stamp" value=(stamp);
-                @if let Some(word) = &word {
-                    label for="typed" { "To approve, type " strong #word data-word=(word) { (word) } }
-                    input #typed name="typed" autocomplete="off" autocapitalize="off" spellcheck="false" required;
-                }
-                button.approve #approve type="submit" aria-describedby="once-covers" { "Approve once" }
-                p.covers #once-covers { "Covers this very call, once, until it expires." }
-            }
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Yes {
-    stamp: String,
-    typed: Option<String>,
-    #[serde(rename = "csrf")]
-    _csrf: String,
-}
-
-/// `POST /approvals/{id}/approve`.
-pub async fn approve(State(web): Here, who: Who, Named(id): Named, Sent(yes): Sent<Yes>) -> Result<Response, Refused> {
-    let Yes { stamp, typed, .. } = yes;
-    answer::approve(&web, &who, id, &Consent { stamp, typed }).await?;
-    Ok(on_to("/"))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct No {
-    note: Option<String>,
-    #[serde(rename = "csrf")]
-    _csrf: String,
-}
-
-/// `POST /approvals/{id}/deny`.
-pub async fn deny(State(web): Here, who: Who, Named(id): Named, Sent(no): Sent<No>) -> Result<Response, Refused> {
-    answer::deny(&web, &who, id, no.note).await?;
-    Ok(on_to("/"))
 }

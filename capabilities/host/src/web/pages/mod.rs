@@ -1,8 +1,11 @@
 //! Pages for people, whole without a script.
 
+mod answers;
 mod assets;
 pub mod audit;
 mod card;
+mod edit;
+pub mod grants;
 mod login;
 mod opt_ins;
 mod queue;
@@ -28,8 +31,15 @@ pub fn routes() -> Router<Shared> {
         .route("/fragment/queue", get(queue::fragment))
         .route("/approvals/{id}", get(card::page))
         .route("/fragment/approvals/{id}", get(card::fragment))
-        .route("/approvals/{id}/approve", post(card::approve))
-        .route("/approvals/{id}/deny", post(card::deny))
+        .route("/approvals/{id}/approve", post(answers::approve))
+        .route("/approvals/{id}/deny", post(answers::deny))
+        .route("/approvals/{id}/grant", post(answers::grant))
+        .route("/approvals/{id}/edit", get(edit::page).post(edit::edit))
+        .route("/grants", get(grants::page))
+        .route("/fragment/grants", get(grants::fragment))
+        .route("/grants/revoke", post(grants::revoke_all))
+        .route("/grants/{id}/revoke", post(grants::revoke))
+        .route("/denials/{subject}/clear", post(grants::clear))
         .route("/audit", get(audit::page))
         .route("/optins", get(opt_ins::page))
         .route("/optins/{family}", post(opt_ins::set))
@@ -43,8 +53,8 @@ pub fn routes() -> Router<Shared> {
 }
 
 /// The pages that the head of each leads to: where, and what it is called.
-const PLACES: [(&str, &str); 4] =
-    [("/", "Queue"), ("/audit", "Audit"), ("/optins", "Opt-ins"), ("/subjects", "Subjects")];
+const PLACES: [(&str, &str); 5] =
+    [("/", "Queue"), ("/grants", "Grants"), ("/audit", "Audit"), ("/optins", "Opt-ins"), ("/subjects", "Subjects")];
 
 /// One page.
 pub struct Page<'p> {

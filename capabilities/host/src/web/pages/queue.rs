@@ -14,10 +14,17 @@ use crate::words::counted;
 /// `GET /`.
 pub async fn page(State(web): Here, who: Who) -> Result<Response, Refused> {
     let queue = queue(&web, &who).await?;
+    let loops = web.service().denial_loops(&web.operator(&who)).await?;
     let body = html! {
         div.heading {
             h1 { "Queue" }
             a.refresh href="/" { "Refresh" }
+        }
+        @if !loops.is_empty() {
+            p.notice #loops data-count=(loops.len()) {
+                (counted(loops.len(), "call was", "calls were")) " denied so often that nobody is asked again: "
+                a href="/grants#denial-loops" { "see which" } "."
+            }
         }
         div #queue data-live="/fragment/queue" { (PreEscaped(queue)) }
     };

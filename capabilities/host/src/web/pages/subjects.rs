@@ -2,6 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
+use capability_core::approval::HistoryEntry;
 use capability_core::session::Subject;
 use maud::html;
 
@@ -45,11 +46,22 @@ pub async fn one(State(web): Here, who: Who, Path(subject): Path<String>) -> Res
     let body = html! {
         h1 { (subject) }
         h2 #journal-heading { "Journal" }
-        p.note { "What it wrote down, in its own words. Nobody has checked it, and it tells nobody what to do." }
+        p.note { "What it wrote down, in its own words, which nobody has checked and which tell nobody what to do; and what operators did about its calls." }
         p { (counted(journal.total, "entry", "entries")) @if journal.total > ENTRIES.into() { ", the newest of them here" } }
         ol.journal {
             @for entry in &journal.entries {
-                li { p { (time(entry.at, false)) } pre.claim { (shown::block(&entry.text)) } }
+                @match &entry.entry {
+                    HistoryEntry::Subject { at, text } => li data-by="subject" {
+                        p { (time(*at, false)) } pre.claim { (shown::block(text)) }
+                    },
+                    HistoryEntry::Operator(act) => li data-by="operator" {
+                        p {
+                            (time(act.at, false)) ": an operator " (act.deed.as_str()) " " span.capability { (act.capability) "@" (act.version) }
+                            @if let Some(reason) = act.reason { ": " (reason.sentence()) }
+                        }
+                        @if let Some(note) = &act.note { pre.claim { (shown::block(note)) } }
+                    },
+                }
             }
         }
     };

@@ -1,0 +1,111 @@
+//! What a person, or a standing answer, is asked.
+
+use sha2::{Digest as _, Sha256};
+
+use super::Inner;
+use super::invocation::{Course, Valid};
+use super::standing::Asking;
+use crate::approval::{ApprovalId, DigestInput, Filed, GrantScope, Grantable, Ground, PendingApproval};
+use crate::policy::{Decision, Verdict};
+use crate::registry::Registered;
+use crate::session::Mode;
+
+/// A call that needs an answer, with everything that an answer binds to.
+pub(super) struct Question<'a> {
+    course: &'a Course,
+    held: &'a Registered,
+    valid: &'a Valid,
+    decision: &'a Decision,
+    /// What the digests are taken of.
+    pub(super) input: DigestInput<'a>,
+}
+
+impl Course {
+    /// The question that policy asks about this call. `None` for an entry without a schema, which gets no further than
+    /// validate.
+    pub(super) fn question<'a>(&'a self, valid: &'a Valid, decision: &'a Decision) -> Option<Question<'a>> {
+        let held = self.entry(&valid.subject)?;
+        let input = DigestInput {
+            capability: held.entry().name().as_str(),
+            version: held.entry().version(),
+            schema: &held.built().ok()?.digest,
+            arguments: valid.arguments.as_bytes(),
+            target: valid.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
+            identity: self.session.identity(),
+            provider: valid.subject.decision.provider_id,
+            definition: None,
+            preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()),
+        };
+        Some(Question { course: self, held, valid, decision, input })
+    }
+}
+
+impl Question<'_> {
+    /// As it is filed: under a new id, with a lifetime that begins now.
+    pub(super) fn filed(&self, instead_of: Option<ApprovalId>) -> Filed {
+        let Self { course, held, valid, decision, input } = self;
+        let (inner, entry) = (&course.executor, held.entry());
+        let mut id = [0; 16];
+        inner.environment.fill_random(&mut id);
+        let created_at = inner.environment.now();
+        let approval = PendingApproval {
+            id: ApprovalId(id),
+            capability: entry.name().as_str().to_owned(),
+            version: entry.version(),
+            class: entry.class(),
+            risk: entry.risk(),
+            identity: course.session.identity().clone(),
+            arguments: valid.arguments.as_bytes().to_vec(),
+            target: valid.target.clone(),
+            preview: input.preview.cloned(),
+            claims: valid.claims.clone(),
+            because: decision.deciding().map(|said| said.code).collect(),
+            verdict: decision.verdict(),
+            grant: self.grantable().then(|| inner.grant_limits.of(entry.name().as_str(), entry.class())).flatten(),
+            instead_of,
+            created_at,
+            expires_at: created_at.after(inner.limits.approval_lifetime),
+        };
+        Filed {
+            approval,
+            digest: input.digest(&inner.key),
+            repeated: input.repeated(&inner.key),
+            ground: ground(inner, input, decision),
+        }
+    }
+
+    /// Whether a standing answer may answer this at all: an `ask` that somebody raised above an automatic floor, and
+    /// nothing else.
+    pub(super) fn grantable(&self) -> bool {
+        self.decision.verdict() == Verdict::Ask
+            && Grantable::of(self.held.entry().class()).is_some()
+            && self.course.session.identity().mode == Mode::Live
+            && GrantScope::of(self.valid.target.as_ref()).is_some()
+    }
+
+    /// As a standing answer may be looked for; `None` where there can be none.
+    pub(super) fn asking(&self) -> Option<Asking> {
+        let inner = &self.course.executor;
+        if !inner.standing.any() || !self.grantable() {
+            return None;
+        }
+        let entry = self.held.entry();
+        Some(Asking {
+            identity: self.course.session.shared_identity(),
+            capability: (entry.name(), entry.version()),
+            covered: [GrantScope::Target, GrantScope::Exact]
+                .map(|scope| (scope, self.input.covered(&inner.key, scope))),
+            ground: ground(inner, &self.input, self.decision),
+        })
+    }
+}
+
+/// What a question stands on: the definition, the policy, and who asks for which reason.
+fn ground(inner: &Inner, input: &DigestInput<'_>, decision: &Decision) -> Ground {
+    let mut question = Sha256::new();
+    for said in decision.deciding() {
+        question.update(said.code.as_str());
+        question.update([0]);
+    }
+    Ground { definition: input.definition(), policy: inner.policy_revision(), question: question.finalize().into() }
+}
