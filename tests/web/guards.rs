@@ -200,7 +200,7 @@ fn every_answer_is_dressed() {
         assert!(!policy.contains("unsafe") && !policy.contains('*'));
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
-            ("referrer-policy", "no-referrer"),
+            ("referrer-policy", "same-origin"),
             ("cache-control", "no-store"),
             ("x-frame-options", "DENY"),
             ("cross-origin-resource-policy", "same-origin"),

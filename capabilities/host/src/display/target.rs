@@ -57,7 +57,7 @@ pub fn target(kind: TargetKind, text: &str) -> Target<'_> {
 }
 
 impl Target<'_> {
-    /// What somebody types to show that it was read: a host, a file's own name, the last word. Written as it is shown; `None`
+    /// What somebody types to show that it was read: a host, an address, a file's own name, the last word. Written as it is shown; `None`
     /// when there is none, or none that anybody would type.
     #[must_use]
     pub fn last_label(&self) -> Option<String> {
@@ -65,7 +65,7 @@ impl Target<'_> {
         let arguments = (self.kind == TargetKind::Argv).then(|| words_of(&whole)).flatten();
         let label = match (self.kind, &arguments) {
             (TargetKind::Argv, Some(words)) => words.last().map_or("", String::as_str),
-            (TargetKind::Argv | TargetKind::Text | TargetKind::None, _) => whole.as_str(),
+            (TargetKind::Address | TargetKind::Argv | TargetKind::Text | TargetKind::None, _) => whole.as_str(),
             _ => self.heart,
         };
         let label = label.trim_end_matches(|c: char| c == '/' || c == '.' || c.is_whitespace());

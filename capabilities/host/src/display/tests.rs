@@ -178,7 +178,7 @@ fn a_target_is_taken_apart_where_its_readers_take_it_apart() {
         (TargetKind::Host, "a.b.example.org.", "a.b.example.org.", "a.b.example.org"),
         (TargetKind::Path, "notes/2026/plan.md", "plan.md", "plan.md"),
         (TargetKind::Path, "notes/old/", "old", "old"),
-        (TargetKind::Address, "somebody@example.com", "example.com", "example.com"),
+        (TargetKind::Address, "somebody@example.com", "example.com", "somebody@example.com"),
         (TargetKind::Argv, "rm -rf /ws/x", "rm", "x"),
         (TargetKind::Argv, r#"["rm","-rf","/ws/my notes/x"]"#, r#""rm""#, "x"),
         (TargetKind::Argv, r#"["a","rm"]"#, r#""a""#, "rm"),
