@@ -164,7 +164,11 @@ function key(event) {
     k: () => step(-1),
     o: () => document.activeElement?.matches?.('a.open') && document.activeElement.click(),
     y: () => {
-      if (!approve || approve.disabled) return say('This cannot be approved yet: read it to its end.');
+      if (!approve || approve.disabled) {
+        // Or the Enter that follows would press whatever has the focus.
+        document.activeElement?.blur?.();
+        return say('This cannot be approved yet: read it to its end.');
+      }
       const typed = document.getElementById('typed');
       if (typed && !typed.value) return typed.focus();
       approving = true;
