@@ -86,6 +86,9 @@ fn a_name_that_the_operator_wrote_is_one_of_ours() {
     let mut proxied = centre.anybody().with("Origin", "https://capability.home");
     proxied.host = "capability.home".to_owned();
     proxied.get("/login").is(200);
-    proxied.post("/login", &[("password", crate::home::PASSWORD)]).is(303);
+    let entered = proxied.post("/login", &[("password", crate::home::PASSWORD)]).is(303);
+    let set = entered.header("set-cookie").unwrap();
+    assert!(set.starts_with("__Host-capability_") && set.ends_with("; Secure"), "{set}");
+    proxied.with("Cookie", &crate::centre::cookie(&entered)).get("/").is(200);
     proxied.with("Origin", "https://capability.home.evil").post("/login", &[]).refused(403, "foreign_origin");
 }

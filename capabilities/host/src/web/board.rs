@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use axum::body::Bytes;
 use capability_core::approval::{ApprovalId, ApprovalStatus, ApprovalSummary, Operator, PendingApproval};
 use capability_core::contract::TargetKind;
 use capability_core::store::StoreFault;
@@ -38,7 +39,7 @@ pub struct Snapshot {
     /// For its run: it is answered.
     pub answered: Vec<Waiting>,
     /// The queue as it was rendered from this.
-    pub rendered: OnceLock<String>,
+    pub rendered: OnceLock<Bytes>,
 }
 
 impl Snapshot {

@@ -52,14 +52,15 @@ pub async fn events(State(web): State<Shared>, who: Who) -> Result<Response, Ref
     };
     let (sender, receiver) = channel(BEHIND);
     tokio::spawn(async move {
-        tell(&web, who, &sender).await;
+        tell(web, who, sender).await;
+        // Last: whoever waits for the permits finds nothing of the host held here.
         drop(permit);
     });
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     Ok(([kind], Body::new(Stream(receiver))).into_response())
 }
 
-async fn tell(web: &Shared, who: Who, sender: &Sender<Bytes>) {
+async fn tell(web: Shared, who: Who, sender: Sender<Bytes>) {
     let operator = web.operator(&who);
     let (mut changes, mut ending) = (web.service().host().executor().changes(&operator), web.ending.clone());
     let mut beat = interval(BEAT);
@@ -85,7 +86,7 @@ async fn tell(web: &Shared, who: Who, sender: &Sender<Bytes>) {
                 if told.is_empty() { "event: other\ndata: {}\n\n".to_owned() } else { told }
             }
         };
-        if !still(web, &who) {
+        if !still(&web, &who) {
             let _ = sender.send(Bytes::from_static(b"event: ended\ndata: {}\n\n")).await;
             return;
         }

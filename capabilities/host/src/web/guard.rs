@@ -161,7 +161,8 @@ fn by_token(web: &Shared, token: OperatorToken) -> Result<Who, Refused> {
 }
 
 fn by_cookie(web: &Shared, headers: &HeaderMap, used: bool) -> Option<Who> {
-    let ticket = cookie(headers, &web.cookie_name())?;
+    let named = |encrypted| cookie(headers, &web.cookie_name(encrypted));
+    let ticket = named(true).or_else(|| named(false))?;
     let id = web.access().alive(&ticket, web.epoch(), used)?;
     Some(Who { way: Way::Page, id })
 }

@@ -31,7 +31,7 @@ use crate::service::Service;
 const MOST: usize = 256;
 const MOST_OF_ONE: usize = 192;
 /// The most people who are told of changes as they happen.
-const VIEWERS: usize = 100;
+const VIEWERS: u32 = 100;
 /// How long a head may take, and how long a connection may be idle between two requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest head, in bytes and in lines.
@@ -116,9 +116,9 @@ impl Server {
     pub(crate) async fn close(self) {
         let _ = self.ending.send(true);
         let _ = self.served.await;
-        // Whoever is at work holds one of these.
+        // Whoever is at work, or tells somebody something, holds one of these.
         let _ = self.web.work.acquire_many(AT_WORK).await;
-        self.web.work.close();
+        let _ = self.web.viewers.acquire_many(VIEWERS).await;
     }
 }
 
@@ -131,12 +131,16 @@ fn web_of(service: &Arc<Service>, settings: &WebSettings, bound: SocketAddr, end
         board: Board::default(),
         hosts: Hosts::of(settings, bound),
         port: bound.port(),
-        work: Arc::new(Semaphore::new(usize::try_from(AT_WORK).unwrap_or(1))),
-        viewers: Arc::new(Semaphore::new(VIEWERS)),
+        work: room(AT_WORK),
+        viewers: room(VIEWERS),
         ending,
         verified: super::pages::Verified::default(),
         document: OnceLock::new(),
     })
+}
+
+fn room(count: u32) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(usize::try_from(count).unwrap_or(1)))
 }
 
 /// Connections by peer.

@@ -86,9 +86,10 @@ impl Web {
         self.service.host().operators().credential().epoch()
     }
 
-    /// Cookies are of a host and all its ports: another approval centre on this machine has one of another name.
-    fn cookie_name(&self) -> String {
-        format!("capability_{}", self.port)
+    /// Cookies are of a host and all its ports: another approval centre on this machine has one of another name. Behind
+    /// encryption a browser makes sure that nobody but this very host set it.
+    fn cookie_name(&self, encrypted: bool) -> String {
+        format!("{}capability_{}", if encrypted { "__Host-" } else { "" }, self.port)
     }
 
     /// The operator behind a request whose session the guard has checked.

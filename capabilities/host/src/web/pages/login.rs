@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use maud::html;
 use serde::Deserialize;
@@ -65,6 +65,7 @@ pub async fn enter(
     State(web): Here,
     Extension(Peer(peer)): Extension<Peer>,
     before: Option<Extension<Who>>,
+    headers: HeaderMap,
     Sent(proof): Sent<Proof>,
 ) -> Result<Response, Refused> {
     web.access().try_once(peer).map_err(told)?;
@@ -78,26 +79,30 @@ pub async fn enter(
         (None, Some(password)) => Some(password),
         _ => return Err(Refused::malformed("a login has a link or a password", "load the page again")),
     };
-    let cookie = web.whole(begin(Shared::clone(&web), password, epoch)).await?;
+    // The guard let it in, so the origin is our own; over which scheme, only the browser knows.
+    let origin = headers.get(header::ORIGIN).map(HeaderValue::as_bytes);
+    let encrypted = origin.is_some_and(|origin| origin.starts_with(b"https://"));
+    let ticket = web.whole(begin(Shared::clone(&web), password, epoch)).await?;
     if let Some(Extension(who)) = before {
         web.access().close(&who.id);
     }
     tracing::info!(%peer, "somebody logged in to the pages");
     let mut response = on_to("/");
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    let secure = if encrypted { "; Secure" } else { "" };
+    let text = format!("{}={}; HttpOnly; SameSite=Strict; Path=/{secure}", web.cookie_name(encrypted), ticket.reveal());
+    response.headers_mut().insert(header::SET_COOKIE, cookie(&text)?);
     Ok(response)
 }
 
 /// On record first, and alive then.
-async fn begin(web: Shared, password: Option<String>, epoch: u64) -> Result<HeaderValue, Refused> {
+async fn begin(web: Shared, password: Option<String>, epoch: u64) -> Result<Ticket, Refused> {
     let entered = web.service().host().operators().enter(password.as_deref()).await;
     entered.map_err(|error| {
         let fault = crate::protocol::Fault::told(4, &error);
         let help = fault.help.unwrap_or_default();
         Refused::forbidden("not_admitted", fault.message, help)
     })?;
-    let ticket = web.access().open(epoch).reveal();
-    cookie(&format!("{}={ticket}; HttpOnly; SameSite=Strict; Path=/", web.cookie_name()))
+    Ok(web.access().open(epoch))
 }
 
 fn cookie(text: &str) -> Result<HeaderValue, Refused> {
@@ -125,7 +130,10 @@ fn told(refusal: Refusal) -> Refused {
 pub async fn leave(State(web): Here, who: Who) -> Result<Response, Refused> {
     web.access().close(&who.id);
     let mut response = on_to(LOGIN);
-    let gone = cookie(&format!("{}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", web.cookie_name()))?;
-    response.headers_mut().insert(header::SET_COOKIE, gone);
+    for (encrypted, secure) in [(false, ""), (true, "; Secure")] {
+        let name = web.cookie_name(encrypted);
+        let gone = cookie(&format!("{name}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0{secure}"))?;
+        response.headers_mut().append(header::SET_COOKIE, gone);
+    }
     Ok(response)
 }

@@ -14,11 +14,12 @@ mod subjects;
 pub use audit::Verified;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 
 use super::guard::Who;
 use super::refused::Refused;
@@ -142,8 +143,8 @@ pub fn csrf(web: &Web, who: &Who) -> Markup {
 }
 
 /// A piece of a page, for a script of ours.
-pub fn piece(markup: String) -> Response {
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PreEscaped(markup).into_string()).into_response()
+pub fn piece(rendered: impl Into<Bytes>) -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], rendered.into()).into_response()
 }
 
 /// Goes on to another page, with a fresh request.

@@ -1,5 +1,6 @@
 //! What waits, gravest and soonest first.
 
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
@@ -26,7 +27,7 @@ pub async fn page(State(web): Here, who: Who) -> Result<Response, Refused> {
                 a href="/grants#denial-loops" { "see which" } "."
             }
         }
-        div #queue data-live="/fragment/queue" { (PreEscaped(queue)) }
+        div #queue data-live="/fragment/queue" { (PreEscaped(String::from_utf8_lossy(&queue))) }
     };
     Ok(Page { title: "Queue", place: "/", body }.show(&web, &who))
 }
@@ -36,10 +37,10 @@ pub async fn fragment(State(web): Here, who: Who) -> Result<Response, Refused> {
     Ok(piece(queue(&web, &who).await?))
 }
 
-async fn queue(web: &Shared, who: &Who) -> Result<String, Refused> {
+async fn queue(web: &Shared, who: &Who) -> Result<Bytes, Refused> {
     let looked = web.board.look(web.service(), &web.operator(who)).await;
     let snapshot = looked.map_err(|fault| Refused::from(crate::protocol::Fault::told(6, &fault)))?;
-    Ok(snapshot.rendered.get_or_init(|| render(&snapshot).into_string()).clone())
+    Ok(snapshot.rendered.get_or_init(|| render(&snapshot).into_string().into()).clone())
 }
 
 fn render(snapshot: &Snapshot) -> Markup {
