@@ -3,43 +3,27 @@
 use std::sync::Arc;
 
 use super::Executor;
-use super::invocation::{Confirmed, Course, Invocation, Permitted, Stopped, Valid};
+use super::invocation::{Confirmed, Course, Invocation, Permitted, Stopped};
 use super::outcome::Ended;
 use super::standing::Asking;
 use crate::approval::{ApprovalStatus, Filed, InvocationDigest, PendingApproval};
-use crate::audit::Event;
+use crate::audit::{Event, Record};
 use crate::code::{Code, Stage};
 use crate::policy::Verdict;
 use crate::store::{Filing, Moved};
 
 impl Invocation<Permitted> {
-    pub(super) async fn into_confirmed(mut self) -> Result<Invocation<Confirmed>, Box<Stopped>> {
-        self.course.ticket.stage = Stage::Confirm;
-        let Permitted { valid, decision } = self.state;
-        let mut course = self.course;
-        let verdict = decision.verdict();
-        if course.resumed.is_some() || verdict != Verdict::Allow {
-            let resumed = course.resumed.take();
-            let needs = course.question(&valid, &decision).map(|question| match resumed {
-                Some(filed) => Needs::Ticket(question.input.digest(&course.executor.key), Box::new(filed)),
-                None => Needs::Answer(question.asking(), Box::new(question.filed(None))),
-            });
-            course = match needs {
-                None => return Err(course.refuse(Code::SchemaFault)),
-                Some(Needs::Ticket(digest, filed)) => consume(course, &filed, digest).await?,
-                Some(Needs::Answer(None, filed)) => return Err(file(course, *filed).await),
-                Some(Needs::Answer(Some(asking), filed)) => match by_grant(course, &asking).await? {
-                    (course, true) => course,
-                    (course, false) => return Err(file(course, *filed).await),
-                },
-            };
-        }
-        let Valid { subject, prepared, .. } = *valid;
-        let Ok((prepared, call)) = prepared else {
-            // The denial in its place ended this at policy; this is the fail-closed end of a path that does not exist.
+    pub(super) async fn into_confirmed(self) -> Result<Invocation<Confirmed>, Box<Stopped>> {
+        let Self { mut course, state: Permitted(()) } = self;
+        course.ticket.stage = Stage::Confirm;
+        let (Some(decision), Some(_)) = (&course.judged, &course.prepared) else {
+            // Policy denies what was not prepared; this is the fail-closed end of a path that does not exist.
             return Err(course.refuse(Code::MissingRuntimeBinding));
         };
-        Ok(Invocation { course, state: Confirmed { subject, prepared, call } })
+        if course.resumed.is_some() || decision.verdict() != Verdict::Allow {
+            course = answered(course).await?;
+        }
+        Ok(Invocation { course, state: Confirmed(()) })
     }
 }
 
@@ -51,18 +35,36 @@ enum Needs {
     Answer(Option<Asking>, Box<Filed>),
 }
 
+/// The answer it takes, used up; or the end, where it has to be waited for.
+async fn answered(mut course: Box<Course>) -> Result<Box<Course>, Box<Stopped>> {
+    let resumed = course.resumed.take();
+    let needs = course.question().map(|question| match resumed {
+        Some(filed) => Needs::Ticket(question.digest(), filed),
+        None => Needs::Answer(question.asking(), Box::new(question.filed(None))),
+    });
+    match needs {
+        None => Err(course.refuse(Code::SchemaFault)),
+        Some(Needs::Ticket(digest, filed)) => consume(course, &filed, digest).await,
+        Some(Needs::Answer(None, filed)) => Err(file(course, *filed).await),
+        Some(Needs::Answer(Some(asking), filed)) => match by_grant(course, &asking).await? {
+            (course, true) => Ok(course),
+            (course, false) => Err(file(course, *filed).await),
+        },
+    }
+}
+
 /// Uses an approval up: approved, in time, and for exactly this.
 async fn consume(
     mut course: Box<Course>,
     filed: &Filed,
     digest: InvocationDigest,
 ) -> Result<Box<Course>, Box<Stopped>> {
-    let executor = &course.executor;
+    let executor = &course.ticket.executor;
     let now = executor.environment.now();
     match executor.approvals.consume(filed.approval.id, digest, now).await {
         Ok(Moved::Yes) => {
-            course.ticket.waited();
             executor.changed();
+            course.ticket.waited();
             Ok(course)
         }
         Ok(Moved::Unknown) => Err(course.refuse(Code::ApprovalUnknown)),
@@ -88,11 +90,13 @@ pub(super) const fn waiting(approval: &PendingApproval) -> Ended {
 /// Whether a standing answer answers it: one use is taken then, and that is on record. Nothing runs on what cannot be
 /// counted or recorded.
 async fn by_grant(mut course: Box<Course>, asking: &Asking) -> Result<(Box<Course>, bool), Box<Stopped>> {
-    let executor = Arc::clone(&course.executor);
+    let executor = Arc::clone(&course.ticket.executor);
     match executor.spend(asking).await {
         Ok(None) => Ok((course, false)),
         Ok(Some((grant, left))) => {
-            let used = course.ticket.submit(Event::GrantUse { asked: course.ticket.asked(), grant, left });
+            course.ticket.waited();
+            let event = Event::GrantUse { asked: course.ticket.asked(), grant, left };
+            let used = course.ticket.submit(Record { at: course.ticket.at(), event });
             if used.durable().await.is_err() {
                 return Err(course.refuse(Code::AuditUnavailable));
             }
@@ -108,11 +112,8 @@ async fn by_grant(mut course: Box<Course>, asking: &Asking) -> Result<(Box<Cours
 async fn file(mut course: Box<Course>, filed: Filed) -> Box<Stopped> {
     let ended = waiting(&filed.approval);
     course.ticket.approval = Some(filed.approval.id);
-    let refused = match course.executor.approvals.file(filed).await {
-        Ok(Filing::Filed) => {
-            course.executor.changed();
-            return course.stop(ended);
-        }
+    let refused = match course.ticket.executor.approvals.file(filed).await {
+        Ok(Filing::Filed) => return course.stop(ended),
         Ok(Filing::TooManyPending) => Code::TooManyPending,
         Ok(Filing::DenialLoop) => Code::DenialLoop,
         Err(_) => Code::StoreUnavailable,

@@ -59,8 +59,8 @@ impl Executor {
             Ok(course) => changed(course, &original).await,
         };
         let (course, changed) = match permitted {
-            Ok(Invocation { course, state: Permitted { valid, decision } }) => {
-                match course.question(&valid, &decision).map(|question| question.filed(Some(id))) {
+            Ok(Invocation { course, state: Permitted(()) }) => {
+                match course.question().map(|question| question.filed(Some(id))) {
                     Some(filed) => (course, filed),
                     None => {
                         let stopped = course.refuse(Code::SchemaFault);
@@ -75,8 +75,8 @@ impl Executor {
 
     /// The changed call is refused: so is the original, unless the refusal says nothing about the call.
     async fn refused(&self, operator: &Operator, original: &PendingApproval, stopped: Box<Stopped>) -> Edited {
-        let about = match &stopped.ended {
-            Ended::Rejected(refusal) if is_about_the_call(refusal.code) => Some(refusal.code),
+        let about = match &stopped.0.ended {
+            Some(Ended::Rejected(refusal)) if is_about_the_call(refusal.code) => Some(refusal.code),
             _ => None,
         };
         let outcome = stopped.audit().await;
@@ -151,11 +151,10 @@ impl Executor {
 /// The changed call, up to and including policy, under the original's identity and reservation.
 async fn changed(mut course: Box<Course>, original: &Filed) -> Result<Invocation<Permitted>, Box<Stopped>> {
     let mut identity = original.approval.identity.clone();
-    identity.mode = identity.mode.max(course.session.identity().mode);
-    course.session = course.session.under(identity);
-    course.ticket.under(course.session.shared_identity());
+    identity.mode = identity.mode.max(course.ticket.session.identity().mode);
+    course.ticket.session = course.ticket.session.under(identity);
     // What is resumed keeps the reservation that its first attempt made, and so does what comes in its place.
-    course.resumed = Some(original.clone());
+    course.resumed = Some(Box::new(original.clone()));
     course.proposal.claims = Claims::default();
     let invocation = Invocation { course, state: Proposed(()) };
     invocation.into_resolved()?.into_validated().await?.into_permitted().await

@@ -1,54 +1,59 @@
 //! Stage three: the verdict, and room in the turn.
 
-use super::invocation::{Course, Invocation, Permitted, Settled, Stopped, Validated};
+use super::invocation::{Course, Invocation, Permitted, Stopped, Validated};
 use super::outcome::Refusal;
-use crate::audit::{Contributions, Event};
+use crate::audit::{Contributions, Event, Record};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network};
 use crate::future::Soon;
-use crate::policy::{Decision, OptIn, Question, Verdict, evaluate};
+use crate::policy::{Decision, OptIn, Question, Verdict, evaluate_into};
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
 
 impl Invocation<Validated> {
-    pub(super) async fn into_permitted(mut self) -> Result<Invocation<Permitted>, Box<Stopped>> {
-        self.course.ticket.stage = Stage::Policy;
-        let Validated { valid } = self.state;
-        let mut course = self.course;
-        let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
+    pub(super) async fn into_permitted(self) -> Result<Invocation<Permitted>, Box<Stopped>> {
+        let Self { mut course, state: Validated(()) } = self;
+        course.ticket.stage = Stage::Policy;
+        let Some(entry) = course.entry() else {
             return Err(course.refuse(Code::UnknownCapability));
         };
-        // Policy as it is now; but a denial that kept the author's part from running stands, whatever changed since: nobody is
-        // asked about a call that was not prepared.
-        let decision = match (&valid.prepared, valid.judged) {
-            (Err(denied), _) => *denied,
-            (Ok(_), Some(judged)) => judged,
-            (Ok(_), None) => course.judge(entry, &valid.subject, valid.scope.as_deref()),
+        // Policy as it is now, which is what it was when nothing has been waited for since; but a denial that kept the
+        // author's part from running stands, whatever changed: nobody is asked about a call that was not prepared.
+        if course.judged.is_none() {
+            course.judge(entry);
+        }
+        let Some(decision) = &course.judged else {
+            return Err(course.refuse(Code::MissingRuntimeBinding));
         };
-        let recorded = course.ticket.submit(Event::PolicyDecision {
-            asked: course.ticket.asked(),
-            verdict: decision.verdict(),
-            contributions: Contributions(*decision.contributions()),
+        let verdict = decision.verdict();
+        let recorded = course.ticket.submit(Record {
+            at: course.ticket.at(),
+            event: Event::PolicyDecision {
+                asked: course.ticket.asked(),
+                verdict,
+                contributions: Contributions(*decision.contributions()),
+            },
         });
         if recorded.is_refused() {
             return Err(course.refuse(Code::AuditUnavailable));
         }
-        if decision.verdict() == Verdict::Deny {
-            return Err(course.refuse(denial(&decision, entry)));
+        if verdict == Verdict::Deny {
+            let denial = denial(decision, entry);
+            return Err(course.refuse(denial));
         }
         // A resumed call keeps the reservation that its first attempt made.
         if course.resumed.is_none() {
-            let identity = course.session.identity();
-            let caps = TurnCaps { capability: entry.bounds().per_turn(), total: course.executor.limits.per_turn };
+            let identity = course.ticket.session.identity();
+            let executor = &course.ticket.executor;
+            let caps = TurnCaps { capability: entry.bounds().per_turn(), total: executor.limits.per_turn };
             let key = (entry.name(), entry.version());
-            let reserved = match course.executor.turns.reserve(identity.id, identity.turn, key, caps) {
-                Soon::Ready(reserved) => reserved,
-                Soon::Later(reserving) => {
-                    let reserved = reserving.await;
-                    course.ticket.waited();
-                    reserved
-                }
+            let (reserved, at_once) = match executor.turns.reserve(identity.id, identity.turn, key, caps) {
+                Soon::Ready(reserved) => (reserved, true),
+                Soon::Later(reserving) => (reserving.await, false),
             };
+            if !at_once {
+                course.ticket.waited();
+            }
             match reserved {
                 Ok(Reservation::Made) => {}
                 Ok(Reservation::CapabilityExhausted) => return Err(course.refuse(Code::TurnCap)),
@@ -56,27 +61,32 @@ impl Invocation<Validated> {
                 Err(_) => return Err(course.refuse(Code::StoreUnavailable)),
             }
         }
-        Ok(Invocation { course, state: Permitted { valid, decision } })
+        Ok(Invocation { course, state: Permitted(()) })
     }
 }
 
 impl Course {
-    /// What policy says at this moment.
-    pub(super) fn judge(&self, entry: &Capability, subject: &Settled, scope: Option<&str>) -> Decision {
+    /// Puts down what policy says at this moment, and gives the verdict.
+    pub(super) fn judge(&mut self, entry: &Capability) -> Verdict {
         let opt_in = match entry.class().network {
             Network::Local => OptIn::Off,
-            Network::External => self.executor.opt_ins.state(entry.name().family()),
+            Network::External => self.ticket.executor.opt_ins.state(entry.name().family()),
         };
-        evaluate(&Question {
+        let bound = self.provider().is_some_and(|provider| provider.admission_status == AdmissionStatus::Ready);
+        let session = &self.ticket.session;
+        let question = Question {
             capability: entry,
             class: entry.class(),
-            declarations: self.session.declarations(),
-            scope,
-            mode: self.session.identity().mode,
+            declarations: session.declarations(),
+            scope: self.scope.as_deref(),
+            mode: session.identity().mode,
             opt_in,
-            bound: subject.decision.admission_status == AdmissionStatus::Ready,
+            bound,
             faulted: false,
-        })
+        };
+        let decision = self.judged.insert(Decision::UNASKED);
+        evaluate_into(decision, &question);
+        decision.verdict()
     }
 }
 

@@ -3,9 +3,11 @@
 use sha2::{Digest as _, Sha256};
 
 use super::Inner;
-use super::invocation::{Course, Valid};
+use super::invocation::Course;
 use super::standing::Asking;
-use crate::approval::{ApprovalId, DigestInput, Filed, GrantScope, Grantable, Ground, PendingApproval};
+use crate::approval::{
+    ApprovalId, DigestInput, Filed, GrantScope, Grantable, Ground, InvocationDigest, PendingApproval,
+};
 use crate::policy::{Decision, Verdict};
 use crate::registry::Registered;
 use crate::session::Mode;
@@ -14,37 +16,41 @@ use crate::session::Mode;
 pub(super) struct Question<'a> {
     course: &'a Course,
     held: &'a Registered,
-    valid: &'a Valid,
     decision: &'a Decision,
     /// What the digests are taken of.
-    pub(super) input: DigestInput<'a>,
+    input: DigestInput<'a>,
 }
 
 impl Course {
     /// The question that policy asks about this call. `None` for an entry without a schema, which gets no further than
-    /// validate.
-    pub(super) fn question<'a>(&'a self, valid: &'a Valid, decision: &'a Decision) -> Option<Question<'a>> {
-        let held = self.entry(&valid.subject)?;
+    /// validate, and before policy has spoken.
+    pub(super) fn question(&self) -> Option<Question<'_>> {
+        let held = self.registered()?;
         let input = DigestInput {
             capability: held.entry().name().as_str(),
             version: held.entry().version(),
             schema: &held.built().ok()?.digest,
-            arguments: valid.arguments.as_bytes(),
-            target: valid.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
-            identity: self.session.identity(),
-            provider: valid.subject.decision.provider_id,
+            arguments: self.arguments.as_bytes(),
+            target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
+            identity: self.ticket.session.identity(),
+            provider: self.provider()?.provider_id,
             definition: None,
-            preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()),
+            preview: self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
         };
-        Some(Question { course: self, held, valid, decision, input })
+        Some(Question { course: self, held, decision: self.judged.as_ref()?, input })
     }
 }
 
 impl Question<'_> {
+    /// What an approval of it must match.
+    pub(super) fn digest(&self) -> InvocationDigest {
+        self.input.digest(&self.course.ticket.executor.key)
+    }
+
     /// As it is filed: under a new id, with a lifetime that begins now.
     pub(super) fn filed(&self, instead_of: Option<ApprovalId>) -> Filed {
-        let Self { course, held, valid, decision, input } = self;
-        let (inner, entry) = (&course.executor, held.entry());
+        let Self { course, held, decision, input } = self;
+        let (inner, entry) = (&course.ticket.executor, held.entry());
         let mut id = [0; 16];
         inner.environment.fill_random(&mut id);
         let created_at = inner.environment.now();
@@ -54,11 +60,11 @@ impl Question<'_> {
             version: entry.version(),
             class: entry.class(),
             risk: entry.risk(),
-            identity: course.session.identity().clone(),
-            arguments: valid.arguments.as_bytes().to_vec(),
-            target: valid.target.clone(),
+            identity: course.ticket.session.identity().clone(),
+            arguments: course.arguments.as_bytes().to_vec(),
+            target: course.target.clone(),
             preview: input.preview.cloned(),
-            claims: valid.claims.clone(),
+            claims: course.proposal.claims.clone(),
             because: decision.deciding().map(|said| said.code).collect(),
             verdict: decision.verdict(),
             grant: self.grantable().then(|| inner.grant_limits.of(entry.name().as_str(), entry.class())).flatten(),
@@ -79,19 +85,19 @@ impl Question<'_> {
     pub(super) fn grantable(&self) -> bool {
         self.decision.verdict() == Verdict::Ask
             && Grantable::of(self.held.entry().class()).is_some()
-            && self.course.session.identity().mode == Mode::Live
-            && GrantScope::of(self.valid.target.as_ref()).is_some()
+            && self.course.ticket.session.identity().mode == Mode::Live
+            && GrantScope::of(self.course.target.as_ref()).is_some()
     }
 
     /// As a standing answer may be looked for; `None` where there can be none.
     pub(super) fn asking(&self) -> Option<Asking> {
-        let inner = &self.course.executor;
+        let inner = &self.course.ticket.executor;
         if !inner.standing.any() || !self.grantable() {
             return None;
         }
         let entry = self.held.entry();
         Some(Asking {
-            identity: self.course.session.shared_identity(),
+            identity: self.course.ticket.session.shared_identity(),
             capability: (entry.name(), entry.version()),
             covered: [GrantScope::Target, GrantScope::Exact]
                 .map(|scope| (scope, self.input.covered(&inner.key, scope))),

@@ -75,6 +75,13 @@ pub struct Contribution {
     pub code: Code,
 }
 
+impl Contribution {
+    /// Nothing to say.
+    pub(super) const fn clear(contributor: Contributor) -> Self {
+        Self { contributor, verdict: Verdict::Allow, code: Code::Clear }
+    }
+}
+
 impl Contributor {
     /// All of them, in the order they are reported.
     pub const ALL: [Self; CONTRIBUTORS] =
@@ -131,15 +138,31 @@ const fn deny_if(holds: bool, code: Code) -> (Verdict, Code) {
 
 /// Asks every contributor.
 pub fn evaluate(question: &Question<'_>) -> Decision {
-    // Spelt out, in the order of `ALL`, so that each answer is compiled for its own contributor.
-    Decision::of([
-        Contributor::Locked.answer(question),
-        Contributor::Declared.answer(question),
-        Contributor::Mode.answer(question),
-        Contributor::OptIn.answer(question),
-        Contributor::Binding.answer(question),
-        Contributor::Floor.answer(question),
-        Contributor::Default.answer(question),
-        Contributor::Fault.answer(question),
-    ])
+    let mut decision = Decision::UNASKED;
+    evaluate_into(&mut decision, question);
+    decision
+}
+
+/// Asks every contributor, with what they say put into `decision`, which nobody has contributed to.
+#[inline]
+pub(crate) fn evaluate_into(decision: &mut Decision, question: &Question<'_>) {
+    let mut verdict = Verdict::Allow;
+    // Spelt out, so that each answer is compiled for its own contributor, and only what is not clear is written.
+    let [locked, declared, mode, opt_in, binding, floor, default, fault] = decision.places();
+    let mut ask = |place: &mut Contribution, contributor: Contributor| {
+        let answer = contributor.answer(question);
+        if answer.verdict != Verdict::Allow {
+            verdict = verdict.max(answer.verdict);
+            *place = answer;
+        }
+    };
+    ask(locked, Contributor::Locked);
+    ask(declared, Contributor::Declared);
+    ask(mode, Contributor::Mode);
+    ask(opt_in, Contributor::OptIn);
+    ask(binding, Contributor::Binding);
+    ask(floor, Contributor::Floor);
+    ask(default, Contributor::Default);
+    ask(fault, Contributor::Fault);
+    decision.conclude(verdict);
 }

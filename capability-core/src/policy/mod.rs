@@ -5,5 +5,6 @@
 mod contributor;
 mod verdict;
 
+pub(crate) use contributor::evaluate_into;
 pub use contributor::{CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate};
 pub use verdict::{Decision, Verdict};

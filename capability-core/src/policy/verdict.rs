@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CONTRIBUTORS, Contribution};
+use super::{CONTRIBUTORS, Contribution, Contributor};
 use crate::code::Code;
 
 /// What it takes before an invocation runs, from least to most.
@@ -43,17 +43,40 @@ impl core::fmt::Display for Verdict {
 #[must_use = "a decision that is not looked at decides nothing"]
 pub struct Decision {
     contributions: [Contribution; CONTRIBUTORS],
+    verdict: Verdict,
 }
 
 impl Decision {
-    pub(super) const fn of(contributions: [Contribution; CONTRIBUTORS]) -> Self {
-        Self { contributions }
+    /// What stands before anybody is asked: nothing is contributed, and nothing runs.
+    pub(crate) const UNASKED: Self = {
+        let [a, b, c, d, e, f, g, h] = Contributor::ALL;
+        let contributions = [
+            Contribution::clear(a),
+            Contribution::clear(b),
+            Contribution::clear(c),
+            Contribution::clear(d),
+            Contribution::clear(e),
+            Contribution::clear(f),
+            Contribution::clear(g),
+            Contribution::clear(h),
+        ];
+        Self { contributions, verdict: Verdict::Deny }
+    };
+
+    /// Where each contributor's word is put.
+    pub(super) const fn places(&mut self) -> &mut [Contribution; CONTRIBUTORS] {
+        &mut self.contributions
+    }
+
+    /// Sets the maximum of what was contributed.
+    pub(super) const fn conclude(&mut self, verdict: Verdict) {
+        self.verdict = verdict;
     }
 
     /// The maximum of what was contributed.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.contributions.iter().map(|contribution| contribution.verdict).max().unwrap_or(Verdict::Deny)
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
     }
 
     /// What every contributor said.
