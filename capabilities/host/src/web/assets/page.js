@@ -28,6 +28,9 @@ function count() {
     const rest = Number(time.dataset.at) - now();
     time.textContent = left(rest);
     time.classList.toggle('soon', rest < 15000);
+    // Nobody is told of it: what has expired is asked for. Once a second, should the host see it later than we do.
+    const place = rest <= 0 && time.closest('[data-live]');
+    if (place) refresh(place);
   }
 }
 
@@ -164,7 +167,11 @@ function key(event) {
     k: () => step(-1),
     o: () => document.activeElement?.matches?.('a.open') && document.activeElement.click(),
     y: () => {
-      if (!approve || approve.disabled) return say('This cannot be approved yet: read it to its end.');
+      if (!approve || approve.disabled) {
+        // Or the Enter that follows would deny it.
+        document.activeElement?.blur?.();
+        return say('This cannot be approved yet: read it to its end.');
+      }
       const typed = document.getElementById('typed');
       if (typed && !typed.value) return typed.focus();
       approving = true;

@@ -155,7 +155,8 @@ fn row(record: &Value) -> Markup {
     };
     let who = [text("subject"), text("operator")].into_iter().find(|who| !who.is_empty()).unwrap_or_default();
     let ends = ["outcome", "verdict", "step", "setting", "kind", "code", "family", "effect"];
-    let went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
+    let mut went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
+    went.extend(record.get("on").and_then(Value::as_bool).map(|on| if on { "on" } else { "off" }.to_owned()));
     let at = text("at");
     let capability = match (text("capability"), text("version")) {
         (name, version) if !name.is_empty() => format!("{name}@{version}"),
