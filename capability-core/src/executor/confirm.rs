@@ -109,7 +109,10 @@ async fn file(mut course: Box<Course>, filed: Filed) -> Box<Stopped> {
     let ended = waiting(&filed.approval);
     course.ticket.approval = Some(filed.approval.id);
     let refused = match course.executor.approvals.file(filed).await {
-        Ok(Filing::Filed) => return course.stop(ended),
+        Ok(Filing::Filed) => {
+            course.executor.changed();
+            return course.stop(ended);
+        }
         Ok(Filing::TooManyPending) => Code::TooManyPending,
         Ok(Filing::DenialLoop) => Code::DenialLoop,
         Err(_) => Code::StoreUnavailable,

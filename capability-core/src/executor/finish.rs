@@ -40,6 +40,7 @@ impl Stopped {
                 // A question whose record is missing is not asked.
                 if let (true, Some(approval)) = (asks, approval) {
                     let _ = executor.approvals.withdraw(approval).await;
+                    executor.changed();
                 }
                 Outcome { ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
             }

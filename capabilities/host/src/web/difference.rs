@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::shown::{self, key, text, value};
-use crate::display::diff::{self, Change, Difference, LinePart, Part, Parts, Side, What};
+use super::shown::{key, text, value};
+use crate::display::diff::{Change, Difference, LinePart, Part, Parts, Side, What};
 use crate::display::text::Reading;
 use crate::words::counted;
 
@@ -18,24 +18,6 @@ pub fn difference(difference: &Difference) -> Markup {
                     p.note { (counted(changes.len(), "value differs", "values differ")) ", " (counted(*same, "is the same", "are the same")) "." }
                     ul.changes { @for change in changes { li { (changed(change)) } } }
                 }
-            }
-        }
-    }
-}
-
-/// What an author's code says would come of it: line by line, and with its sides marked where it is a difference to the letter.
-/// Its last line break begins no line.
-pub fn preview(text: &str) -> Markup {
-    let Some(lines) = diff::unified(text) else {
-        return shown::block(text.strip_suffix('\n').unwrap_or(text));
-    };
-    html! {
-        @for (side, line) in lines {
-            @let line = shown::text(line, Reading::Prose);
-            @match side {
-                Side::Both => span.line { (line) "\n" },
-                Side::Before => del.line { (line) "\n" },
-                Side::After => ins.line { (line) "\n" },
             }
         }
     }

@@ -5,6 +5,7 @@ use capability_core::contract::TargetKind;
 use maud::{Markup, html};
 
 use crate::display::arguments::{Key, Row, Value, rows};
+use crate::display::diff::unified;
 use crate::display::target::{Decoded, target as taken_apart};
 use crate::display::text::{Line, Piece, Reading, lines, pieces};
 use crate::words::counted;
@@ -37,6 +38,18 @@ fn all(lines: &[Line<'_>]) -> Markup {
                 Line::Text(pieces) => span.line { (marked(pieces)) "\n" },
                 Line::Empty { count, .. } => span.line.empty { (counted(*count, "empty line", "empty lines")) "\n" },
             }
+        }
+    }
+}
+
+/// A preview; a difference has its lines coloured beside the signs that they begin with.
+pub fn preview(foreign: &str) -> Markup {
+    // Nothing stands behind the last line break.
+    let foreign = foreign.strip_suffix('\n').unwrap_or(foreign);
+    let Some(sided) = unified(foreign) else { return block(foreign) };
+    html! {
+        @for (side, line) in sided {
+            span.line.(side.as_str()) { (text(line, Reading::Prose)) "\n" }
         }
     }
 }
@@ -99,7 +112,9 @@ pub fn value(value: &Value) -> Markup {
                 span.note { "a text of " (whole.split('\n').count()) " lines" }
                 pre.exact { (all(&value.lines())) }
             } @else {
-                span.text { (all(&value.lines())) }
+                span.text {
+                    @for line in &value.lines() { @if let Line::Text(pieces) = line { (marked(pieces)) } }
+                }
             },
             Value::List(count) => span.note { "a list of " (count) },
             Value::Object(count) => span.note { "an object of " (count) },

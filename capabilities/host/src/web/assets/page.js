@@ -168,7 +168,7 @@ function key(event) {
     o: () => document.activeElement?.matches?.('a.open') && document.activeElement.click(),
     y: () => {
       if (!approve || approve.disabled) {
-        // Or the Enter that follows would deny it.
+        // Or the Enter that follows would press whatever has the focus.
         document.activeElement?.blur?.();
         return say('This cannot be approved yet: read it to its end.');
       }

@@ -150,13 +150,13 @@ fn form(filter: &Filter) -> Markup {
 fn row(record: &Value) -> Markup {
     let text = |key: &str| match record.get(key) {
         Some(Value::String(text)) => text.clone(),
+        Some(Value::Bool(on)) => if *on { "on" } else { "off" }.to_owned(),
         Some(Value::Null) | None => String::new(),
         Some(other) => other.to_string(),
     };
     let who = [text("subject"), text("operator")].into_iter().find(|who| !who.is_empty()).unwrap_or_default();
-    let ends = ["outcome", "verdict", "step", "setting", "kind", "code", "family", "effect"];
-    let mut went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
-    went.extend(record.get("on").and_then(Value::as_bool).map(|on| if on { "on" } else { "off" }.to_owned()));
+    let ends = ["outcome", "verdict", "step", "reason", "setting", "family", "on", "kind", "code", "effect"];
+    let went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
     let at = text("at");
     let capability = match (text("capability"), text("version")) {
         (name, version) if !name.is_empty() => format!("{name}@{version}"),

@@ -54,7 +54,7 @@ fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
             @if let Some(preview) = &pending.preview {
                 section aria-labelledby="preview-heading" {
                     h2 #preview-heading { "Preview" }
-                    pre.exact #preview tabindex="0" aria-labelledby="preview-heading" { (difference::preview(&preview.text)) }
+                    pre.exact #preview tabindex="0" { (shown::preview(&preview.text)) }
                 }
             }
             @if let Some(last) = &detail.last_approved { (since(last, pending)) }
