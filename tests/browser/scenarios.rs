@@ -216,3 +216,13 @@ fn a_card_says_what_is_different_from_the_last_time() {
 fn a_call_that_is_denied_again_and_again_is_asked_about_no_more() {
     went_well("a_call_that_is_denied_again_and_again_is_asked_about_no_more");
 }
+
+#[test]
+fn what_another_table_calls_invisible_is_nowhere_on_a_page() {
+    went_well("what_another_table_calls_invisible_is_nowhere_on_a_page");
+}
+
+#[test]
+fn a_page_whose_session_was_ended_shows_no_more() {
+    went_well("a_page_whose_session_was_ended_shows_no_more");
+}
