@@ -191,3 +191,38 @@ fn every_page_is_for_everybody_dark_desktop() {
 fn every_page_is_for_everybody_dark_phone() {
     went_well("every_page_is_for_everybody_dark_phone");
 }
+
+#[test]
+fn a_grant_answers_what_its_card_said_until_it_is_revoked() {
+    went_well("a_grant_answers_what_its_card_said_until_it_is_revoked");
+}
+
+#[test]
+fn no_card_of_a_call_that_needs_a_fresh_answer_offers_a_grant() {
+    went_well("no_card_of_a_call_that_needs_a_fresh_answer_offers_a_grant");
+}
+
+#[test]
+fn other_arguments_are_a_call_of_their_own() {
+    went_well("other_arguments_are_a_call_of_their_own");
+}
+
+#[test]
+fn a_card_says_what_is_different_from_the_last_time() {
+    went_well("a_card_says_what_is_different_from_the_last_time");
+}
+
+#[test]
+fn a_call_that_is_denied_again_and_again_is_asked_about_no_more() {
+    went_well("a_call_that_is_denied_again_and_again_is_asked_about_no_more");
+}
+
+#[test]
+fn what_another_table_calls_invisible_is_nowhere_on_a_page() {
+    went_well("what_another_table_calls_invisible_is_nowhere_on_a_page");
+}
+
+#[test]
+fn a_page_whose_session_was_ended_shows_no_more() {
+    went_well("a_page_whose_session_was_ended_shows_no_more");
+}

@@ -112,7 +112,9 @@ pub fn value(value: &Value) -> Markup {
                 span.note { "a text of " (whole.split('\n').count()) " lines" }
                 pre.exact { (all(&value.lines())) }
             } @else {
-                span.text { (all(&value.lines())) }
+                span.text {
+                    @for line in &value.lines() { @if let Line::Text(pieces) = line { (marked(pieces)) } }
+                }
             },
             Value::List(count) => span.note { "a list of " (count) },
             Value::Object(count) => span.note { "an object of " (count) },

@@ -96,7 +96,7 @@ fn refusals(web: &Web, who: &Who, loops: &[DenialLoop]) -> Markup {
                         p {
                             (one.subject) " proposes one call of " strong.capability { (one.capability) "@" (one.version) }
                             " again and again: denied " (counted(one.denials, "time", "times")) ", last at " (time(one.last_at, false))
-                            ". Nobody is asked until " (time(one.until, true)) "."
+                            ". Somebody may be asked again: " (time(one.until, true)) "."
                         }
                         form method="post" action={ "/denials/" (one.subject) "/clear" } {
                             (csrf(web, who))
