@@ -7,7 +7,8 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-const [, , program, waiting = '1000', looks = '500'] = process.argv;
+const [, , named, waiting = '1000', looks = '500'] = process.argv;
+const program = path.resolve(named);
 const PASSWORD = 'four plain words here';
 const SUBJECTS = Math.ceil(Number(waiting) / 60);
 const VIEWERS = 100;

@@ -73,6 +73,22 @@ fn play(household: &Path) -> BTreeMap<String, Option<String>> {
     played
 }
 
+/// What is played has a test here, and what is tested is played.
+#[test]
+fn every_scenario_has_its_test() {
+    let source = include_str!("scenarios.rs");
+    let tested: Vec<_> =
+        source.lines().filter_map(|line| line.trim().strip_prefix("went_well(\"")?.split('"').next()).collect();
+    let mut played: Vec<_> = played().keys().map(String::as_str).collect();
+    played.sort_unstable();
+    let mut sorted = tested.clone();
+    sorted.sort_unstable();
+    assert_eq!(played, sorted);
+    for name in tested {
+        assert!(source.contains(&format!("fn {name}()")), "{name} is played by a test of another name");
+    }
+}
+
 #[track_caller]
 fn went_well(scenario: &str) {
     match played().get(scenario) {
