@@ -5,7 +5,7 @@ use capability_core::audit::OutcomeKind as Kind;
 use capability_core::executor::{AnswerFault, Ended};
 use capability_core::policy::OptIn;
 use capability_core::session::Mode;
-use capability_core::store::{Answer, Moved};
+use capability_core::store::{Answer, Approvals as _, Moved};
 use capability_core::{Code, Outcome};
 use serde_json::{Value, json};
 
@@ -41,6 +41,34 @@ async fn of_two_that_resume_at_once_exactly_one_executes_two_hundred_times() {
         let expected = [(Kind::Executed, None), (Kind::Rejected, Some(Code::ApprovalConsumed))];
         assert_eq!(kinds, expected, "round {round}");
         assert_eq!(bench.world().effects(), ["t"], "round {round}");
+    }
+}
+
+/// Answers and uses race as well: ten thousand approvals, an answer and two uses each, and not one runs twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_answers_and_uses_at_once_run_nothing_twice() {
+    let bench = std::sync::Arc::new(Bench::new());
+    for round in 0..10_000_usize {
+        let session = bench.session(1, Mode::Live, round as u64 / 500);
+        let call = proposal("lab.asks_often", &json!({ "text": format!("{round}") }));
+        let id = bench.executor.invoke(&session, call).await.approval().expect("it asks");
+        let racing: Vec<_> = (0..3)
+            .map(|racer| {
+                let bench = std::sync::Arc::clone(&bench);
+                tokio::spawn(async move {
+                    match racer {
+                        1 => bench.approve(id).await,
+                        _ => drop(bench.resume(id).await),
+                    }
+                })
+            })
+            .collect();
+        for racer in racing {
+            racer.await.expect("no panic");
+        }
+        let _ = bench.resume(id).await;
+        assert_eq!(bench.world().ran(), round + 1);
+        bench.approvals.kept.withdraw(id).await.expect("memory answers");
     }
 }
 

@@ -1,5 +1,6 @@
 mod contract;
 mod denied;
+mod desk;
 mod file;
 mod grants;
 mod killed;
