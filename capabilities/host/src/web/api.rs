@@ -21,6 +21,7 @@ use super::pages::audit::{self, Chain, Filter};
 use super::pages::grants::take_back;
 use super::refused::Refused;
 use super::{Shared, api_document, opt_in};
+use crate::display::target::Brief;
 use crate::protocol::{Fault, Row, Switch};
 
 /// One operation: how it is asked for, and what the document says of it.
@@ -207,7 +208,7 @@ struct Listed {
     subject: String,
     created_at: Timestamp,
     expires_at: Timestamp,
-    /// What it acts on: foreign text.
+    /// What it acts on: foreign text, cut where it is long. The arguments hold all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<Target>,
 }
@@ -217,6 +218,8 @@ struct Listed {
 struct Target {
     kind: &'static str,
     text: String,
+    /// How many characters are cut off.
+    left_out: usize,
 }
 
 impl Listed {
@@ -233,7 +236,11 @@ impl Listed {
             subject: summary.identity.subject.to_string(),
             created_at: summary.created_at,
             expires_at: summary.expires_at,
-            target: target.as_ref().map(|(kind, text)| Target { kind: kind.as_str(), text: text.clone() }),
+            target: target.as_ref().map(|target| Target {
+                kind: target.kind().as_str(),
+                text: target.text(),
+                left_out: target.left_out,
+            }),
         }
     }
 }
@@ -296,7 +303,7 @@ async fn card(State(web): State<Shared>, who: Who, Named(id): Named) -> Result<J
     let stamp = waits.then(|| web.seal().stamp(&who.id, &answer::version(&detail)));
     let word = pending.filter(|_| waits).and_then(answer::word);
     let content = pending.map(Content::of);
-    let target = pending.and_then(|pending| pending.target.clone());
+    let target = pending.and_then(|pending| pending.target.as_ref()).map(|(kind, target)| Brief::of(*kind, target));
     Ok(Json(Card { listed: Listed::of(&Waiting::new(detail.summary, target)), content, stamp, word }))
 }
 
