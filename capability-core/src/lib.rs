@@ -165,6 +165,7 @@ mod failure;
 mod future;
 pub mod handle;
 mod hex;
+pub mod observation;
 pub mod policy;
 mod preview;
 use __private as private;

@@ -2,6 +2,7 @@
 //!
 //! A verdict is the maximum over pure contributors: their order cannot matter, and none can lower another.
 
+pub mod analysis;
 mod contributor;
 mod mistake;
 pub mod pattern;

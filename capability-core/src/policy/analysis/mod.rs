@@ -1,0 +1,7 @@
+//! Exact questions about rules.
+
+mod automaton;
+mod bits;
+mod moments;
+mod space;
+mod targets;

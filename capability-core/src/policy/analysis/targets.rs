@@ -1,0 +1,259 @@
+//! What calls can act on, told apart as finely as patterns do and no finer.
+
+use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
+
+use super::automaton::{self, Atom, Budget, NotDecided, Part, atoms};
+use super::bits::Bits;
+use crate::contract::TargetKind;
+use crate::policy::pattern::{Pattern, Token};
+use crate::policy::{PlacePattern, TargetFamily, TargetPattern, TextPattern};
+
+/// Calls whose targets the same patterns match, with one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Which patterns match, by the numbers they were given.
+    pub matching: Bits,
+    /// A target that they and no others match, as the argument would say it; none for a call without one.
+    pub text: Option<String>,
+}
+
+/// A pattern of a selector.
+#[derive(Debug)]
+pub struct Numbered<'p, P> {
+    /// The selector's number.
+    pub number: usize,
+    /// The pattern.
+    pub pattern: &'p P,
+    /// See [`automaton::Pattern::alike`].
+    pub alike: Option<usize>,
+}
+
+impl<P> Clone for Numbered<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Numbered<'_, P> {}
+
+impl<'p, P> Numbered<'p, P> {
+    fn map<Q>(&self, of: impl FnOnce(&'p P) -> Option<&'p Q>) -> Option<Numbered<'p, Q>> {
+        Some(Numbered { number: self.number, pattern: of(self.pattern)?, alike: self.alike })
+    }
+}
+
+/// Tells apart every target of a kind that these patterns tell apart. Patterns are given with a number below `size`.
+///
+/// # Errors
+/// [`NotDecided`] when the budget does not suffice.
+pub fn told_apart<'p>(
+    kind: TargetKind,
+    patterns: &[Numbered<'p, TargetPattern>],
+    size: usize,
+    budget: &mut Budget,
+) -> Result<Vec<Told>, NotDecided> {
+    match TargetFamily::of(kind) {
+        None => Ok(vec![Told { matching: Bits::none(size), text: None }]),
+        Some(TargetFamily::Place) => {
+            let of =
+                |pattern: &'p TargetPattern| if let TargetPattern::Place(place) = pattern { Some(place) } else { None };
+            places_apart(kind, &of_family(patterns, of), size, budget)
+        }
+        Some(TargetFamily::Path) => {
+            let of =
+                |pattern: &'p TargetPattern| if let TargetPattern::Path(path) = pattern { Some(path) } else { None };
+            // A path has at least one segment.
+            sequences(&of_family(patterns, of), false, size, budget, |words| words.join("/"))
+        }
+        Some(TargetFamily::Argv) => {
+            let of =
+                |pattern: &'p TargetPattern| if let TargetPattern::Argv(argv) = pattern { Some(argv) } else { None };
+            sequences(&of_family(patterns, of), false, size, budget, |words| {
+                serde_json::Value::from(words.to_vec()).to_string()
+            })
+        }
+        Some(TargetFamily::Text) => texts(patterns, size, budget),
+    }
+}
+
+fn of_family<'p, P>(
+    patterns: &[Numbered<'p, TargetPattern>],
+    family: impl Fn(&'p TargetPattern) -> Option<&'p P>,
+) -> Vec<Numbered<'p, P>> {
+    patterns.iter().filter_map(|numbered| numbered.map(&family)).collect()
+}
+
+fn parts<'p>(numbered: &Numbered<'p, Pattern>) -> automaton::Pattern<&'p str> {
+    let part = |token: &'p Token| match token {
+        Token::Literal(literal) => Part::Exactly(&**literal),
+        Token::One => Part::One,
+        Token::Many => Part::Any,
+    };
+    automaton::Pattern { parts: numbered.pattern.tokens().iter().map(part).collect(), alike: numbered.alike }
+}
+
+/// A word that none of these is.
+fn stranger<'l>(literals: impl Iterator<Item = &'l str>) -> String {
+    let taken: BTreeSet<&str> = literals.collect();
+    let mut name = "other".to_owned();
+    for number in 2.. {
+        if !taken.contains(name.as_str()) {
+            break;
+        }
+        name = format!("other{number}");
+    }
+    name
+}
+
+fn literals<S: Copy>(patterns: &[automaton::Pattern<S>]) -> impl Iterator<Item = S> {
+    let literal = |part: &Part<S>| if let Part::Exactly(literal) = part { Some(*literal) } else { None };
+    patterns.iter().flat_map(|pattern| &pattern.parts).filter_map(literal)
+}
+
+fn numbered(atom: &Bits, numbers: impl Fn(usize) -> Option<usize>, size: usize) -> Bits {
+    let mut matching = Bits::none(size);
+    atom.iter().filter_map(numbers).for_each(|number| matching.insert(number));
+    matching
+}
+
+/// The words of a witness.
+fn spelt<'w>(witness: &'w [Option<&'w str>], stranger: &'w str) -> Vec<&'w str> {
+    witness.iter().map(|word| word.unwrap_or(stranger)).collect()
+}
+
+fn sequences(
+    patterns: &[Numbered<'_, Pattern>],
+    empty: bool,
+    size: usize,
+    budget: &mut Budget,
+    text: impl Fn(&[&str]) -> String,
+) -> Result<Vec<Told>, NotDecided> {
+    let listed: Vec<_> = patterns.iter().map(parts).collect();
+    let stranger = stranger(literals(&listed));
+    let found = atoms(&listed, empty, budget)?;
+    let told = |Atom { matching, witness }: &Atom<&str>| Told {
+        matching: numbered(matching, |at| patterns.get(at).map(|pattern| pattern.number), size),
+        text: Some(text(&spelt(witness, &stranger))),
+    };
+    Ok(found.iter().map(told).collect())
+}
+
+/// Host, then port among what the host left, then path among what both left.
+fn places_apart(
+    kind: TargetKind,
+    places: &[Numbered<'_, PlacePattern>],
+    size: usize,
+    budget: &mut Budget,
+) -> Result<Vec<Told>, NotDecided> {
+    // From the end, where hosts are literal: what their wildcards leave open comes last.
+    let hosts: Vec<_> = places.iter().map(from_the_end).collect();
+    let stranger_host = stranger(literals(&hosts));
+    let mut found = Vec::new();
+    for Atom { matching, witness } in atoms(&hosts, false, budget)? {
+        let mut labels = spelt(&witness, &stranger_host);
+        labels.reverse();
+        let host = labels.join(".");
+        let of_host: Vec<_> = matching.iter().filter_map(|at| places.get(at).copied()).collect();
+        if kind == TargetKind::Url {
+            for (port, of_port) in ports_apart(&of_host) {
+                let open: Vec<_> = of_port.iter().filter(|place| place.pattern.path.is_none()).collect();
+                let with_path: Vec<_> =
+                    of_port.iter().filter_map(|place| place.map(|place| place.path.as_ref())).collect();
+                let told = sequences(&with_path, true, size, budget, |segments| address(&host, port, segments))?;
+                for Told { mut matching, text } in told {
+                    open.iter().for_each(|place| matching.insert(place.number));
+                    found.push(Told { matching, text });
+                }
+            }
+        } else {
+            let mut matching = Bits::none(size);
+            let bare = |place: &PlacePattern| {
+                place.port.is_none() && place.path.as_ref().is_none_or(|path| path.matches::<&str>(&[]))
+            };
+            of_host.iter().filter(|place| bare(place.pattern)).for_each(|place| matching.insert(place.number));
+            let text = if kind == TargetKind::Address { format!("somebody@{host}") } else { host };
+            found.push(Told { matching, text: Some(text) });
+        }
+    }
+    let mut known = BTreeSet::new();
+    found.retain(|told| known.insert(told.matching.clone()));
+    Ok(found)
+}
+
+/// A host's labels from the last to the first. Hosts, ports and paths are told apart one after the other, so none is alike.
+fn from_the_end<'p>(place: &Numbered<'p, PlacePattern>) -> automaton::Pattern<&'p str> {
+    let host = Numbered { number: place.number, pattern: &place.pattern.host, alike: None };
+    let mut pattern = parts(&host);
+    pattern.parts.reverse();
+    // `One` before `Any`, which is the same set and fewer states.
+    for run in pattern.parts.chunk_by_mut(|a, b| !matches!(a, Part::Exactly(_)) && !matches!(b, Part::Exactly(_))) {
+        run.sort_unstable();
+    }
+    pattern
+}
+
+/// A port, and what matches it.
+type OfPort<'p> = (u16, Vec<Numbered<'p, PlacePattern>>);
+
+/// Every port that is named, and one that is not.
+fn ports_apart<'p>(places: &[Numbered<'p, PlacePattern>]) -> Vec<OfPort<'p>> {
+    let named: BTreeSet<u16> = places.iter().filter_map(|place| place.pattern.port).collect();
+    let other = [443, 80].into_iter().chain(8000..).find(|port| !named.contains(port));
+    let of = |port: u16| {
+        let matching = places.iter().filter(|place| place.pattern.port.is_none_or(|own| own == port)).copied();
+        (port, matching.collect())
+    };
+    other.into_iter().chain(named).map(of).collect()
+}
+
+/// An address as it is written.
+fn address(host: &str, port: u16, segments: &[&str]) -> String {
+    let host = if host.parse::<Ipv6Addr>().is_ok() { format!("[{host}]") } else { host.to_owned() };
+    let path: String = segments.iter().flat_map(|segment| ["/".to_owned(), escaped(segment)]).collect();
+    let path = if path.is_empty() { "/" } else { &path };
+    match port {
+        443 => format!("https://{host}{path}"),
+        80 => format!("http://{host}{path}"),
+        port => format!("https://{host}:{port}{path}"),
+    }
+}
+
+/// A path segment with what an address has no room for as escapes.
+fn escaped(segment: &str) -> String {
+    let mut text = String::with_capacity(segment.len());
+    for byte in segment.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+fn texts(patterns: &[Numbered<'_, TargetPattern>], size: usize, budget: &mut Budget) -> Result<Vec<Told>, NotDecided> {
+    let of = of_family(patterns, |pattern| if let TargetPattern::Text(text) = pattern { Some(text) } else { None });
+    let listed: Vec<_> = of.iter().map(characters).collect();
+    let taken: BTreeSet<char> = literals(&listed).collect();
+    // One of so many characters is in no pattern.
+    let mut strangers = ('a'..='z').rev().chain('\u{4e00}'..='\u{9fff}').chain('\u{e000}'..='\u{f8ff}');
+    let stranger = strangers.find(|character| !taken.contains(character)).ok_or(NotDecided)?;
+    let found = atoms(&listed, true, budget)?;
+    let told = |Atom { matching, witness }: &Atom<char>| Told {
+        matching: numbered(matching, |at| of.get(at).map(|pattern| pattern.number), size),
+        text: Some(witness.iter().map(|character| character.unwrap_or(stranger)).collect()),
+    };
+    Ok(found.iter().map(told).collect())
+}
+
+fn characters(numbered: &Numbered<'_, TextPattern>) -> automaton::Pattern<char> {
+    let mut parts = Vec::new();
+    for (at, piece) in numbered.pattern.pieces().enumerate() {
+        if at > 0 {
+            parts.push(Part::Any);
+        }
+        parts.extend(piece.chars().map(Part::Exactly));
+    }
+    automaton::Pattern { parts, alike: numbered.alike }
+}
