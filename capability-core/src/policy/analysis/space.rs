@@ -14,8 +14,8 @@ use super::bits::Bits;
 use super::moments::{Clocked, Moment, moments};
 use super::targets::{Numbered, Told, told_apart};
 use crate::contract::{SideEffect, TargetKind};
-use crate::policy::{Selector, Window};
-use crate::session::{Origin, Subject};
+use crate::policy::{Acted, Selector, TargetFamily, Unreadable, Window};
+use crate::session::{Ancestor, Origin, Subject};
 use crate::time::Timestamp;
 
 /// A capability as selectors see it.
@@ -36,6 +36,8 @@ pub struct Callable<'c> {
 pub struct Cell {
     /// Which selectors match.
     pub matching: Bits,
+    /// Which selectors ask about a target that cannot be read in one way only.
+    pub asking: Bits,
     /// A target of such a call, as the argument would say it; none for a call without one.
     pub target: Option<Arc<str>>,
     /// A moment of such a call.
@@ -53,6 +55,8 @@ pub struct Corner<'c> {
     pub scope: Option<&'c str>,
     /// What brought the session.
     pub origin: Origin,
+    /// Whoever the session acts for: rules about them count too.
+    pub behind: &'c [Ancestor],
 }
 
 /// A set of selectors, and what was found out about the dimensions they look at.
@@ -135,7 +139,7 @@ impl<'p> Space<'p> {
         let mut cells = Vec::new();
         let mut known = HashSet::new();
         let mut note = |cell: Cell| {
-            if known.insert(cell.matching.clone()) {
+            if known.insert((cell.matching.clone(), cell.asking.clone())) {
                 cells.push(cell);
             }
         };
@@ -143,12 +147,13 @@ impl<'p> Space<'p> {
         let untargeted = left.without(&self.targeted);
         if corner.callable.target_optional {
             for (matching, at) in self.at_moments(&untargeted) {
-                note(Cell { matching, target: None, at });
+                note(Cell { matching, asking: Bits::none(self.selectors.len()), target: None, at });
             }
         }
-        for Told { matching, text } in told.iter() {
+        for Told { matching, asking, text } in told.iter() {
+            let target: Option<Arc<str>> = text.as_deref().map(Arc::from);
             for (matching, at) in self.at_moments(&untargeted.or(matching)) {
-                note(Cell { matching, target: text.as_deref().map(Arc::from), at });
+                note(Cell { matching, asking: asking.clone(), target: target.clone(), at });
             }
         }
         self.budget.spend(cells.len())?;
@@ -157,15 +162,52 @@ impl<'p> Space<'p> {
         Ok(cells)
     }
 
+    /// Every cell of a corner among calls with one target.
+    pub fn cells_on(&self, corner: &Corner<'_>, text: &str) -> Arc<[Cell]> {
+        let left = self.left(corner);
+        let kind = corner.callable.target;
+        let acted = Acted::read(kind, text);
+        let mut matching = left.without(&self.targeted);
+        let mut asking = Bits::none(self.selectors.len());
+        for at in left.and(&self.targeted).iter() {
+            let Some(pattern) = self.selectors.get(at).and_then(|selector| selector.target.as_ref()) else { continue };
+            if TargetFamily::of(kind) != Some(pattern.family()) {
+                continue;
+            }
+            match acted.as_ref().map_or(Err(Unreadable), |acted| acted.is_matched_by(pattern)) {
+                Ok(true) => matching.insert(at),
+                Ok(false) => {}
+                Err(Unreadable) => asking.insert(at),
+            }
+        }
+        let target: Option<Arc<str>> = Some(text.into());
+        let cell = |(matching, at)| Cell { matching, asking: asking.clone(), target: target.clone(), at };
+        self.at_moments(&matching).into_iter().map(cell).collect()
+    }
+
+    /// One target for every case in which the selectors tell targets of a kind apart.
+    ///
+    /// # Errors
+    /// [`NotDecided`] when there are more than the budget allows.
+    pub fn texts(&mut self, kind: TargetKind) -> Result<Vec<String>, NotDecided> {
+        let all = Bits::all(self.selectors.len());
+        Ok(self.targets(kind, &all)?.iter().filter_map(|told| told.text.clone()).collect())
+    }
+
     /// The selectors that target and moment are left to decide about.
-    fn left(&self, corner: &Corner<'_>) -> Bits {
-        let Corner { subject, callable, scope, origin } = corner;
+    pub fn left(&self, corner: &Corner<'_>) -> Bits {
+        let Corner { subject, callable, scope, origin, behind } = corner;
         let mut left = Bits::none(self.selectors.len());
         for (at, selector) in self.selectors.iter().enumerate() {
-            let may = selector.subject.as_ref().is_none_or(|own| own == *subject)
+            let fits = |subject: &Subject, origin: Origin| {
+                selector.subject.as_ref().is_none_or(|own| own == subject)
+                    && selector.origin.is_none_or(|own| own == origin)
+            };
+            let somebody = fits(subject, *origin)
+                || behind.iter().any(|other| fits(&other.identity.subject, other.identity.origin));
+            let may = somebody
                 && selector.capability.matches(callable.name, *scope)
-                && selector.action.is_none_or(|own| own == callable.side_effect)
-                && selector.origin.is_none_or(|own| own == *origin);
+                && selector.action.is_none_or(|own| own == callable.side_effect);
             if may {
                 left.insert(at);
             }

@@ -1,7 +1,9 @@
 //! What calls can act on, told apart as finely as patterns do and no finer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::net::Ipv6Addr;
+
+use serde_json::Value;
 
 use super::automaton::{self, Atom, Budget, NotDecided, Part, atoms};
 use super::bits::Bits;
@@ -14,6 +16,8 @@ use crate::policy::{PlacePattern, TargetFamily, TargetPattern, TextPattern};
 pub struct Told {
     /// Which patterns match, by the numbers they were given.
     pub matching: Bits,
+    /// Which patterns ask for something that cannot be read in one way only, and cannot be held against it.
+    pub asking: Bits,
     /// A target that they and no others match, as the argument would say it; none for a call without one.
     pub text: Option<String>,
 }
@@ -53,31 +57,59 @@ pub fn told_apart<'p>(
     size: usize,
     budget: &mut Budget,
 ) -> Result<Vec<Told>, NotDecided> {
-    match TargetFamily::of(kind) {
-        None => Ok(vec![Told { matching: Bits::none(size), text: None }]),
-        Some(TargetFamily::Place) => {
+    let Some(family) = TargetFamily::of(kind) else {
+        return Ok(vec![Told { matching: Bits::none(size), asking: Bits::none(size), text: None }]);
+    };
+    let of_family: Vec<_> = patterns.iter().filter(|own| own.pattern.family() == family).copied().collect();
+    let mut told = match family {
+        TargetFamily::Place => {
             let of =
                 |pattern: &'p TargetPattern| if let TargetPattern::Place(place) = pattern { Some(place) } else { None };
-            places_apart(kind, &of_family(patterns, of), size, budget)
+            places_apart(kind, &taken(&of_family, of), size, budget)?
         }
-        Some(TargetFamily::Path) => {
+        TargetFamily::Path => {
             let of =
                 |pattern: &'p TargetPattern| if let TargetPattern::Path(path) = pattern { Some(path) } else { None };
-            // A path has at least one segment.
-            sequences(&of_family(patterns, of), false, size, budget, |words| words.join("/"))
+            let written = |words: &[&str]| if words.is_empty() { "/".to_owned() } else { words.join("/") };
+            sequences(&taken(&of_family, of), true, size, budget, written)?
         }
-        Some(TargetFamily::Argv) => {
+        TargetFamily::Argv => {
             let of =
                 |pattern: &'p TargetPattern| if let TargetPattern::Argv(argv) = pattern { Some(argv) } else { None };
-            sequences(&of_family(patterns, of), false, size, budget, |words| {
-                serde_json::Value::from(words.to_vec()).to_string()
-            })
+            // A command has a first word.
+            sequences(&taken(&of_family, of), false, size, budget, |words| Value::from(words.to_vec()).to_string())?
         }
-        Some(TargetFamily::Text) => texts(patterns, size, budget),
+        TargetFamily::Text => texts(&of_family, size, budget)?,
+    };
+    if !of_family.is_empty() {
+        let asking = every(of_family.iter().map(|own| own.number), size);
+        told.push(Told { matching: Bits::none(size), asking, text: Some(unreadable(kind)) });
+    }
+    Ok(told)
+}
+
+/// Longer than any text that a rule is held against, in bytes.
+const MORE_THAN_IS_READ: usize = 64 * 1024 + 1;
+
+/// A text that is no target of this kind to any reader.
+fn unreadable(kind: TargetKind) -> String {
+    match kind {
+        TargetKind::Url => "https://other:0/".to_owned(),
+        TargetKind::Host | TargetKind::Service => "other:0".to_owned(),
+        TargetKind::Address => "somebody@".to_owned(),
+        TargetKind::Path | TargetKind::Repository => "..".to_owned(),
+        TargetKind::Argv => "[]".to_owned(),
+        TargetKind::Text | TargetKind::None => "z".repeat(MORE_THAN_IS_READ),
     }
 }
 
-fn of_family<'p, P>(
+fn every(numbers: impl Iterator<Item = usize>, size: usize) -> Bits {
+    let mut bits = Bits::none(size);
+    numbers.for_each(|number| bits.insert(number));
+    bits
+}
+
+fn taken<'p, P>(
     patterns: &[Numbered<'p, TargetPattern>],
     family: impl Fn(&'p TargetPattern) -> Option<&'p P>,
 ) -> Vec<Numbered<'p, P>> {
@@ -112,9 +144,7 @@ fn literals<S: Copy>(patterns: &[automaton::Pattern<S>]) -> impl Iterator<Item =
 }
 
 fn numbered(atom: &Bits, numbers: impl Fn(usize) -> Option<usize>, size: usize) -> Bits {
-    let mut matching = Bits::none(size);
-    atom.iter().filter_map(numbers).for_each(|number| matching.insert(number));
-    matching
+    every(atom.iter().filter_map(numbers), size)
 }
 
 /// The words of a witness.
@@ -134,6 +164,7 @@ fn sequences(
     let found = atoms(&listed, empty, budget)?;
     let told = |Atom { matching, witness }: &Atom<&str>| Told {
         matching: numbered(matching, |at| patterns.get(at).map(|pattern| pattern.number), size),
+        asking: Bits::none(size),
         text: Some(text(&spelt(witness, &stranger))),
     };
     Ok(found.iter().map(told).collect())
@@ -155,29 +186,31 @@ fn places_apart(
         labels.reverse();
         let host = labels.join(".");
         let of_host: Vec<_> = matching.iter().filter_map(|at| places.get(at).copied()).collect();
-        if kind == TargetKind::Url {
-            for (port, of_port) in ports_apart(&of_host) {
-                let open: Vec<_> = of_port.iter().filter(|place| place.pattern.path.is_none()).collect();
-                let with_path: Vec<_> =
-                    of_port.iter().filter_map(|place| place.map(|place| place.path.as_ref())).collect();
-                let told = sequences(&with_path, true, size, budget, |segments| address(&host, port, segments))?;
-                for Told { mut matching, text } in told {
-                    open.iter().for_each(|place| matching.insert(place.number));
-                    found.push(Told { matching, text });
-                }
-            }
-        } else {
-            let mut matching = Bits::none(size);
-            let bare = |place: &PlacePattern| {
-                place.port.is_none() && place.path.as_ref().is_none_or(|path| path.matches::<&str>(&[]))
+        for (port, of_port) in ports_apart(kind, &of_host) {
+            let at = Authority { kind, host: &host, port };
+            let open: Vec<_> = of_port.iter().filter(|place| place.pattern.path.is_none()).collect();
+            let with_path: Vec<_> = of_port.iter().filter_map(|place| place.map(|place| place.path.as_ref())).collect();
+            let mut told = if kind == TargetKind::Url {
+                sequences(&with_path, true, size, budget, |segments| at.written(segments))?
+            } else {
+                // Without a path it is one with no segments.
+                let bare = with_path.iter().filter(|path| path.pattern.matches(core::iter::empty::<&str>()));
+                let matching = every(bare.map(|path| path.number), size);
+                vec![Told { matching, asking: Bits::none(size), text: Some(at.written(&[])) }]
             };
-            of_host.iter().filter(|place| bare(place.pattern)).for_each(|place| matching.insert(place.number));
-            let text = if kind == TargetKind::Address { format!("somebody@{host}") } else { host };
-            found.push(Told { matching, text: Some(text) });
+            if kind == TargetKind::Url && !with_path.is_empty() {
+                let asking = every(with_path.iter().map(|path| path.number), size);
+                let text = Some(format!("{}%", at.written(&["other"])));
+                told.push(Told { matching: Bits::none(size), asking, text });
+            }
+            for Told { matching, asking, text } in told {
+                let matching = matching.or(&every(open.iter().map(|place| place.number), size));
+                found.push(Told { matching, asking, text });
+            }
         }
     }
-    let mut known = BTreeSet::new();
-    found.retain(|told| known.insert(told.matching.clone()));
+    let mut known = HashSet::new();
+    found.retain(|told| known.insert((told.matching.clone(), told.asking.clone())));
     Ok(found)
 }
 
@@ -193,29 +226,44 @@ fn from_the_end<'p>(place: &Numbered<'p, PlacePattern>) -> automaton::Pattern<&'
     pattern
 }
 
-/// A port, and what matches it.
-type OfPort<'p> = (u16, Vec<Numbered<'p, PlacePattern>>);
+/// A port, if a target has one, and what matches it.
+type OfPort<'p> = (Option<u16>, Vec<Numbered<'p, PlacePattern>>);
 
-/// Every port that is named, and one that is not.
-fn ports_apart<'p>(places: &[Numbered<'p, PlacePattern>]) -> Vec<OfPort<'p>> {
+/// Every port that is named, and one that is not; for what need not have one, none too.
+fn ports_apart<'p>(kind: TargetKind, places: &[Numbered<'p, PlacePattern>]) -> Vec<OfPort<'p>> {
     let named: BTreeSet<u16> = places.iter().filter_map(|place| place.pattern.port).collect();
     let other = [443, 80].into_iter().chain(8000..).find(|port| !named.contains(port));
-    let of = |port: u16| {
-        let matching = places.iter().filter(|place| place.pattern.port.is_none_or(|own| own == port)).copied();
-        (port, matching.collect())
+    let none = matches!(kind, TargetKind::Service | TargetKind::Address).then_some(None);
+    let some = other.into_iter().chain(named).filter(|_| kind != TargetKind::Address).map(Some);
+    let of = |port: Option<u16>| {
+        let fits = |place: &&Numbered<'_, PlacePattern>| place.pattern.port.is_none_or(|own| Some(own) == port);
+        (port, places.iter().filter(fits).copied().collect())
     };
-    other.into_iter().chain(named).map(of).collect()
+    none.into_iter().chain(some).map(of).collect()
 }
 
-/// An address as it is written.
-fn address(host: &str, port: u16, segments: &[&str]) -> String {
-    let host = if host.parse::<Ipv6Addr>().is_ok() { format!("[{host}]") } else { host.to_owned() };
-    let path: String = segments.iter().flat_map(|segment| ["/".to_owned(), escaped(segment)]).collect();
-    let path = if path.is_empty() { "/" } else { &path };
-    match port {
-        443 => format!("https://{host}{path}"),
-        80 => format!("http://{host}{path}"),
-        port => format!("https://{host}:{port}{path}"),
+/// Where a target is.
+struct Authority<'h> {
+    kind: TargetKind,
+    host: &'h str,
+    port: Option<u16>,
+}
+
+impl Authority<'_> {
+    /// As a call's argument would say it.
+    fn written(&self, segments: &[&str]) -> String {
+        let Self { kind, host, port } = self;
+        let host = if host.parse::<Ipv6Addr>().is_ok() { format!("[{host}]") } else { (*host).to_owned() };
+        let path: String = segments.iter().flat_map(|segment| ["/".to_owned(), escaped(segment)]).collect();
+        let path = if path.is_empty() { "/" } else { &path };
+        match (kind, port) {
+            (TargetKind::Url, Some(80)) => format!("http://{host}{path}"),
+            (TargetKind::Url, Some(443) | None) => format!("https://{host}{path}"),
+            (TargetKind::Url, Some(port)) => format!("https://{host}:{port}{path}"),
+            (TargetKind::Address, _) => format!("somebody@{host}"),
+            (TargetKind::Host, Some(443)) | (_, None) => host,
+            (_, Some(port)) => format!("{host}:{port}"),
+        }
     }
 }
 
@@ -233,7 +281,7 @@ fn escaped(segment: &str) -> String {
 }
 
 fn texts(patterns: &[Numbered<'_, TargetPattern>], size: usize, budget: &mut Budget) -> Result<Vec<Told>, NotDecided> {
-    let of = of_family(patterns, |pattern| if let TargetPattern::Text(text) = pattern { Some(text) } else { None });
+    let of = taken(patterns, |pattern| if let TargetPattern::Text(text) = pattern { Some(text) } else { None });
     let listed: Vec<_> = of.iter().map(characters).collect();
     let taken: BTreeSet<char> = literals(&listed).collect();
     // One of so many characters is in no pattern.
@@ -242,6 +290,7 @@ fn texts(patterns: &[Numbered<'_, TargetPattern>], size: usize, budget: &mut Bud
     let found = atoms(&listed, true, budget)?;
     let told = |Atom { matching, witness }: &Atom<char>| Told {
         matching: numbered(matching, |at| of.get(at).map(|pattern| pattern.number), size),
+        asking: Bits::none(size),
         text: Some(witness.iter().map(|character| character.unwrap_or(stranger)).collect()),
     };
     Ok(found.iter().map(told).collect())
