@@ -65,6 +65,7 @@ mod every_registered_capability {
             approvals: Arc::new(MemoryApprovals::new()),
             turns: Arc::new(MemoryTurns::new()),
             opt_ins: Arc::new(MemoryOptIns::new()),
+            policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits::default(),

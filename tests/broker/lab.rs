@@ -106,6 +106,7 @@ impl Lab {
             approvals: Arc::new(MemoryApprovals::new()),
             turns: Arc::new(MemoryTurns::new()),
             opt_ins,
+            policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
             environment,
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: 100_000, approval_lifetime: core::time::Duration::from_secs(120) },

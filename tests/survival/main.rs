@@ -88,6 +88,7 @@ mod tests {
                 approvals: Arc::new(MemoryApprovals::new()),
                 turns: Arc::new(MemoryTurns::new()),
                 opt_ins: Arc::clone(&parts.switch) as _,
+                policy: Arc::clone(&parts.policy) as _,
                 environment: Arc::clone(&parts.time) as _,
                 key: DigestKey::new([7; 32]),
                 limits: ROOMY,

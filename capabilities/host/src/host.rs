@@ -106,6 +106,7 @@ impl Host {
             approvals: Arc::new(database.approvals()),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
+            policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),

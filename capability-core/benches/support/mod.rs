@@ -8,6 +8,7 @@ use capability_core::audit::MemorySink;
 use capability_core::contract::Class;
 use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
+use capability_core::policy::MemoryPolicy;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use capability_core::store::{MemoryApprovals, MemoryOptIns, MemoryTurns};
 use capability_core::{BoxFuture, Environment, Executor, Registry, Session, Timestamp, capability};
@@ -197,6 +198,7 @@ impl Bench {
             approvals: Arc::new(MemoryApprovals::new()),
             turns: Arc::new(MemoryTurns::new()),
             opt_ins: Arc::new(MemoryOptIns::new()),
+            policy: Arc::new(MemoryPolicy::new()),
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: u32::MAX, ..Limits::default() },

@@ -35,6 +35,7 @@ use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, OperatorMint
 use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink};
 use crate::code::{Code, Stage};
 use crate::handle::Broker;
+use crate::policy::PolicySource;
 use crate::registry::Registry;
 use crate::session::{Session, SessionMint};
 use crate::store::{Approvals, Found, OptIns, Turns};
@@ -74,6 +75,8 @@ pub struct Setup {
     pub turns: Arc<dyn Turns>,
     /// Tells which external families are on.
     pub opt_ins: Arc<dyn OptIns>,
+    /// Tells which rules are in force.
+    pub policy: Arc<dyn PolicySource>,
     /// The wall clock and randomness.
     pub environment: Arc<dyn Environment>,
     /// The installation's digest key.
@@ -90,6 +93,7 @@ struct Inner {
     approvals: Arc<dyn Approvals>,
     turns: Arc<dyn Turns>,
     opt_ins: Arc<dyn OptIns>,
+    policy: Arc<dyn PolicySource>,
     environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
@@ -131,7 +135,8 @@ impl Executor {
     /// Builds an executor, and with it the only session mint and the only operator mint it will ever have.
     #[must_use]
     pub fn build(setup: Setup) -> Parts {
-        let Setup { registry, runner, broker, sink, approvals, turns, opt_ins, environment, key, limits } = setup;
+        let Setup { registry, runner, broker, sink, approvals, turns, opt_ins, policy, environment, key, limits } =
+            setup;
         let mut start = [0; 8];
         environment.fill_random(&mut start);
         let count = AtomicU64::new(0);
@@ -144,6 +149,7 @@ impl Executor {
             approvals,
             turns,
             opt_ins,
+            policy,
             environment,
             key,
             limits,
@@ -158,6 +164,12 @@ impl Executor {
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.0.registry
+    }
+
+    /// The rules in force at this moment.
+    #[must_use]
+    pub fn policy(&self) -> Arc<crate::policy::Policy> {
+        self.0.policy.current()
     }
 
     /// What the runner can promise for an entry.

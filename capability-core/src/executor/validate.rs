@@ -38,11 +38,12 @@ impl Invocation<Resolved> {
         let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
         let scope = entry.scope().and_then(|name| named(&arguments, name));
         // What policy denies does not run, and its author's part is not asked either: it is code with handles.
-        let decision = course.judge(entry, &subject, scope.as_deref());
-        let mut judged = Some(decision);
+        let decision = course.judge(entry, &subject, scope.as_deref(), target.as_ref());
+        let mut judged = None;
         let prepared = if decision.verdict() == Verdict::Deny {
             Err(decision)
         } else {
+            judged = Some(decision);
             let call = course.call(entry, target.as_ref());
             let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
                 Soon::Ready(prepared) => Some(prepared),

@@ -65,30 +65,37 @@ impl Pattern {
 
     /// Whether it matches this sequence.
     #[must_use]
-    pub fn matches<T: AsRef<str>>(&self, sequence: &[T]) -> bool {
-        let (mut pattern, mut rest) = (&*self.0, sequence);
+    pub fn matches<S>(&self, sequence: S) -> bool
+    where
+        S: IntoIterator<Item: AsRef<str>, IntoIter: Clone>,
+    {
+        let (mut pattern, mut rest) = (&*self.0, sequence.into_iter());
         // Where to go on when what follows the last `Many` does not fit: that one takes one token more.
-        let mut again: Option<(&[Token], &[T])> = None;
+        let mut again: Option<(&[Token], S::IntoIter)> = None;
         loop {
-            let fits = match (pattern.split_first(), rest.split_first()) {
+            let mut left = rest.clone();
+            let fits = match (pattern.split_first(), left.next()) {
                 (None, None) => return true,
                 (Some((Token::Many, after)), _) => {
-                    again = Some((after, rest));
+                    // A last one takes all that is left.
+                    if after.is_empty() {
+                        return true;
+                    }
+                    again = Some((after, rest.clone()));
                     pattern = after;
                     continue;
                 }
-                (Some((Token::One, after)), Some((_, left))) => Some((after, left)),
-                (Some((Token::Literal(literal), after)), Some((token, left))) if **literal == *token.as_ref() => {
-                    Some((after, left))
-                }
+                (Some((Token::One, after)), Some(_)) => Some(after),
+                (Some((Token::Literal(literal), after)), Some(token)) if **literal == *token.as_ref() => Some(after),
                 _ => None,
             };
-            (pattern, rest) = match (fits, again) {
-                (Some(next), _) => next,
+            (pattern, rest) = match (fits, &mut again) {
+                (Some(after), _) => (after, left),
                 (None, Some((after, from))) => {
-                    let Some((_, left)) = from.split_first() else { return false };
-                    again = Some((after, left));
-                    (after, left)
+                    if from.next().is_none() {
+                        return false;
+                    }
+                    (*after, from.clone())
                 }
                 (None, None) => return false,
             };

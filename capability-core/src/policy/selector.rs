@@ -47,6 +47,16 @@ impl FromStr for CapabilityPattern {
         if text == "*" {
             return Ok(Self::Any);
         }
+        if let Some(foreign) = text.chars().find(|c| !c.is_ascii()) {
+            return Err(Mistake::new(
+                format!(
+                    "`{}` is no capability's name: its letter {} is of another alphabet",
+                    shown(text),
+                    foreign.escape_unicode()
+                ),
+                "type the name anew, as `capability list` shows it: letters of two alphabets may look the same",
+            ));
+        }
         if let Some(family) = text.strip_suffix(".*") {
             // A name with one segment more is valid when its family is.
             return if is_valid_name(&format!("{family}.a")) { Ok(Self::Family(family.into())) } else { Err(wrong()) };
@@ -164,6 +174,9 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    /// All of them, in the order in which a rule is held against a call.
+    pub const ALL: [Self; 6] = [Self::Subject, Self::Capability, Self::Action, Self::Origin, Self::Target, Self::When];
+
     /// The key in a rule.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -189,6 +202,11 @@ impl Selector {
     /// decided is answered with `false`.
     #[must_use]
     pub fn includes(&self, other: &Self) -> bool {
+        Dimension::ALL.into_iter().all(|dimension| self.includes_in(other, dimension))
+    }
+
+    /// [`includes`](Self::includes) in one dimension.
+    pub(super) fn includes_in(&self, other: &Self, dimension: Dimension) -> bool {
         fn covers<T>(wide: Option<&T>, narrow: Option<&T>, includes: impl FnOnce(&T, &T) -> bool) -> bool {
             match (wide, narrow) {
                 (None, _) => true,
@@ -196,31 +214,42 @@ impl Selector {
                 (Some(_), None) => false,
             }
         }
-        // A window of the whole week is no window.
-        let when = self.when.as_ref().filter(|when| !when.is_always());
-        covers(self.subject.as_ref(), other.subject.as_ref(), PartialEq::eq)
-            && self.capability.includes(&other.capability)
-            && covers(self.action.as_ref(), other.action.as_ref(), PartialEq::eq)
-            && covers(self.origin.as_ref(), other.origin.as_ref(), PartialEq::eq)
-            && covers(when, other.when.as_ref(), Window::includes)
-            && covers(self.target.as_ref(), other.target.as_ref(), TargetPattern::includes)
+        match dimension {
+            Dimension::Subject => covers(self.subject.as_ref(), other.subject.as_ref(), PartialEq::eq),
+            Dimension::Capability => self.capability.includes(&other.capability),
+            Dimension::Action => covers(self.action.as_ref(), other.action.as_ref(), PartialEq::eq),
+            Dimension::Origin => covers(self.origin.as_ref(), other.origin.as_ref(), PartialEq::eq),
+            Dimension::Target => covers(self.target.as_ref(), other.target.as_ref(), TargetPattern::includes),
+            // A window of the whole week is no window.
+            Dimension::When => match (&self.when, &other.when) {
+                (Some(wide), None) => wide.is_always(),
+                (wide, narrow) => covers(wide.as_ref(), narrow.as_ref(), Window::includes),
+            },
+        }
     }
 
     /// Whether some call may be selected by both. Never a false no.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
+        Dimension::ALL.into_iter().all(|dimension| self.overlaps_in(other, dimension))
+    }
+
+    /// [`overlaps`](Self::overlaps) in one dimension.
+    pub(super) fn overlaps_in(&self, other: &Self, dimension: Dimension) -> bool {
         fn meets<T>(one: Option<&T>, another: Option<&T>, overlaps: impl FnOnce(&T, &T) -> bool) -> bool {
             match (one, another) {
                 (Some(one), Some(another)) => overlaps(one, another),
                 _ => true,
             }
         }
-        meets(self.subject.as_ref(), other.subject.as_ref(), PartialEq::eq)
-            && self.capability.overlaps(&other.capability)
-            && meets(self.action.as_ref(), other.action.as_ref(), PartialEq::eq)
-            && meets(self.origin.as_ref(), other.origin.as_ref(), PartialEq::eq)
-            && meets(self.when.as_ref(), other.when.as_ref(), Window::overlaps)
-            && meets(self.target.as_ref(), other.target.as_ref(), TargetPattern::overlaps)
+        match dimension {
+            Dimension::Subject => meets(self.subject.as_ref(), other.subject.as_ref(), PartialEq::eq),
+            Dimension::Capability => self.capability.overlaps(&other.capability),
+            Dimension::Action => meets(self.action.as_ref(), other.action.as_ref(), PartialEq::eq),
+            Dimension::Origin => meets(self.origin.as_ref(), other.origin.as_ref(), PartialEq::eq),
+            Dimension::Target => meets(self.target.as_ref(), other.target.as_ref(), TargetPattern::overlaps),
+            Dimension::When => meets(self.when.as_ref(), other.when.as_ref(), Window::overlaps),
+        }
     }
 }
 

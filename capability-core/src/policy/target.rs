@@ -3,8 +3,10 @@
 //! There are four families, and each has a matcher of its own: places by host labels, files by segments, commands by words,
 //! texts by characters. Nothing is ever a string pattern over an address.
 
+mod acted;
 mod text;
 
+pub use acted::{Acted, Unreadable};
 pub use text::{MAX_TEXT_BYTES, TextPattern};
 
 use std::net::IpAddr;

@@ -87,6 +87,7 @@ fn bench(threads: u32) -> Bench {
         approvals: Arc::new(MemoryApprovals::new()),
         turns: Arc::new(MemoryTurns::new()),
         opt_ins: Arc::new(MemoryOptIns::new()),
+        policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
         environment,
         key: DigestKey::new([1; 32]),
         limits: capability_core::executor::Limits { per_turn: 1000, ..Default::default() },

@@ -1,0 +1,1 @@
+//! What makes a policy, and what does not.
