@@ -176,6 +176,7 @@ use __private as private;
 pub mod __validation;
 pub mod provider;
 pub mod registry;
+pub mod self_model;
 pub mod session;
 pub mod store;
 mod time;

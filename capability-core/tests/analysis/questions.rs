@@ -91,7 +91,7 @@ fn truth(rules: &[Value], policy: &Arc<Policy>, entries: &[Entry<'_>]) -> Truth 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 12, ..ProptestConfig::default() })]
 
     /// No end of a call is missed and none invented, and every call that is named ends as it is said to.
     #[test]
@@ -156,10 +156,10 @@ proptest! {
             };
             prop_assert_eq!(found.relation, relation);
         }
-        let entry = |name| entries.iter().find(|entry| entry.capability.name() == name).unwrap();
+        let entry = |name: &str| entries.iter().find(|entry| entry.capability.name().as_str() == name).unwrap();
         for (list, wider) in [(&found.wider, true), (&found.narrower, false)] {
             for difference in list {
-                let entry = entry(difference.call.capability);
+                let entry = entry(&difference.call.capability);
                 let (was, is) = (decide(&old, entry, &difference.call), decide(&new, entry, &difference.call));
                 prop_assert_eq!((was.verdict(), is.verdict()), (difference.before, difference.after));
                 let right = if wider { is.verdict() <= was.verdict() } else { is.verdict() >= was.verdict() };
@@ -186,7 +186,7 @@ proptest! {
         prop_assert_eq!(of(FindingKind::WithoutEffect), truth.in_vain);
         for finding in findings.iter().filter(|finding| finding.kind == FindingKind::Conflict) {
             let call = finding.witness.as_ref().unwrap();
-            let entry = entries.iter().find(|entry| entry.capability.name() == call.capability).unwrap();
+            let entry = entries.iter().find(|entry| entry.capability.name().as_str() == call.capability).unwrap();
             let decision = decide(&policy, entry, call);
             let matching = decision.rules().unwrap().considered().iter().filter(|own| own.fate.matches());
             let ids: BTreeSet<_> = matching.map(|own| policy.rule(own.rule).unwrap().1.id.clone()).collect();

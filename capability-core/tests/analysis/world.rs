@@ -110,7 +110,7 @@ pub fn every_call(subject: &Subject, entry: &Entry<'_>) -> Vec<Sketch> {
                 for at in HOURS {
                     calls.push(Sketch {
                         subject: subject.clone(),
-                        capability: capability.name(),
+                        capability: capability.name().to_string(),
                         version: capability.version(),
                         scope: scope.clone(),
                         origin,

@@ -38,6 +38,8 @@ pub struct Atom<S> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     left: usize,
+    /// The most that one question may take of it.
+    each: usize,
 }
 
 /// The budget is used up: the question is not decided, in either direction.
@@ -45,18 +47,31 @@ pub struct Budget {
 pub struct NotDecided;
 
 impl Budget {
-    /// Enough for thousands of rules as people write them; some tens of megabytes and about a second at most.
-    pub const ORDINARY: Self = Self::of(4_000_000);
+    /// Enough for a thousand rules as people write them.
+    pub const ORDINARY: Self = Self { left: 8_000_000, each: 1_000_000 };
+
+    /// Enough for some hundred rules.
+    pub const SMALL: Self = Self { left: 1_000_000, each: 250_000 };
 
     /// A budget of so many positions.
+    #[cfg(test)]
     pub const fn of(positions: usize) -> Self {
-        Self { left: positions }
+        Self { left: positions, each: positions }
     }
 
     /// Takes from it.
     pub fn spend(&mut self, positions: usize) -> Result<(), NotDecided> {
         self.left = self.left.checked_sub(positions).ok_or(NotDecided)?;
         Ok(())
+    }
+
+    /// Has one question answered, which may take its share and no more: that one has too many cases leaves room for others.
+    pub fn ask<T>(&mut self, question: impl FnOnce(&mut Self) -> Result<T, NotDecided>) -> Result<T, NotDecided> {
+        let share = self.left.min(self.each);
+        let mut own = Self { left: share, each: share };
+        let answer = question(&mut own);
+        self.left -= share - own.left;
+        answer
     }
 }
 

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::automaton::NotDecided;
-use super::walk::Walk;
+use super::walk::{Span, Walk};
 use super::{Asker, Entry, ORIGINS, Open, RuleName, Sketch};
 use crate::policy::narrower::is_narrower;
-use crate::policy::{Decision, Fate, Policy, Rule, RuleEffect, RuleRef, Source, Verdict, evaluate};
+use crate::policy::{CapabilityPattern, Decision, Fate, Policy, Rule, RuleEffect, RuleRef, Source, Verdict, evaluate};
 use crate::session::{Declarations, Mode, Subject};
 use crate::time::Timestamp;
 
 /// What kind of thing was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// A rule that matches no call there can be.
@@ -34,7 +34,7 @@ pub enum FindingKind {
 }
 
 /// Something that was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What kind of thing.
     pub kind: FindingKind,
@@ -43,9 +43,9 @@ pub struct Finding {
     /// What was found.
     pub sentence: String,
     /// What to do about it.
-    pub help: &'static str,
+    pub help: String,
     /// A call for which it is so, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Sketch>,
 }
 
@@ -68,7 +68,7 @@ struct Facts {
 #[must_use]
 pub fn check(policy: &Arc<Policy>, entries: &[Entry<'_>], from: Timestamp) -> Vec<Finding> {
     let mut seen = Seen::of(policy);
-    let mut walk = Walk::over(&[policy], from, false);
+    let mut walk = Walk::over(&[policy], Span::YearFrom(from), false);
     let mut rough = None;
     let mut findings = Vec::new();
     for subject in subjects(&walk) {
@@ -79,9 +79,12 @@ pub fn check(policy: &Arc<Policy>, entries: &[Entry<'_>], from: Timestamp) -> Ve
                 continue;
             }
             // Again, with denials that differ in their targets alone as one: they are not told apart then.
-            let rough = rough.get_or_insert_with(|| Walk::over(&[policy], from, true));
+            let rough = rough.get_or_insert_with(|| Walk::over(&[policy], Span::YearFrom(from), true));
             let decided = seen.cells(rough, &asker, entry).is_ok();
-            seen.unknown(entry, decided);
+            seen.roughly = true;
+            if !decided {
+                seen.unknown(entry);
+            }
             let name = entry.capability.name();
             let told = findings.iter().any(|known: &Finding| known.sentence.contains(name.as_str()));
             if !decided && !told {
@@ -89,7 +92,7 @@ pub fn check(policy: &Arc<Policy>, entries: &[Entry<'_>], from: Timestamp) -> Ve
                     kind: FindingKind::NotDecided,
                     rules: Vec::new(),
                     sentence: format!("the rules about `{name}` tell more cases apart than can be looked at"),
-                    help: "write fewer patterns with several wildcards, or put what is denied together into one rule",
+                    help: "write fewer patterns with several wildcards".to_owned(),
                     witness: None,
                 });
             }
@@ -114,12 +117,14 @@ struct Seen<'p> {
     /// The policy without one rule, made when it is first needed.
     without: BTreeMap<RuleRef, Arc<Policy>>,
     conflicts: BTreeMap<(RuleRef, RuleRef), Sketch>,
+    /// Denials that differ in their targets alone were not told apart everywhere.
+    roughly: bool,
 }
 
 impl<'p> Seen<'p> {
     fn of(policy: &'p Arc<Policy>) -> Self {
         let facts = policy.rules().map(|(at, _, _)| (at, Facts::default())).collect();
-        Self { policy, facts, without: BTreeMap::new(), conflicts: BTreeMap::new() }
+        Self { policy, facts, without: BTreeMap::new(), conflicts: BTreeMap::new(), roughly: false }
     }
 
     fn cells(&mut self, walk: &mut Walk<'_>, asker: &Asker<'_>, entry: &Entry<'_>) -> Result<(), NotDecided> {
@@ -174,13 +179,11 @@ impl<'p> Seen<'p> {
         }
     }
 
-    /// Nothing is said about rules on a capability that has too many cases; with `but_denials`, only about denials.
-    fn unknown(&mut self, entry: &Entry<'_>, but_denials: bool) {
-        let name = entry.capability.name().as_str();
+    /// Nothing is said about rules on a capability that has too many cases.
+    fn unknown(&mut self, entry: &Entry<'_>) {
+        let pattern = CapabilityPattern::Name(entry.capability.name().as_str().into());
         for (at, _, rule) in self.policy.rules() {
-            let about = rule.selector.capability.overlaps(&name_pattern(name));
-            if about
-                && (!but_denials || rule.effect == RuleEffect::Deny)
+            if rule.selector.capability.overlaps(&pattern)
                 && let Some(facts) = self.facts.get_mut(&at)
             {
                 facts.unknown = true;
@@ -188,39 +191,63 @@ impl<'p> Seen<'p> {
         }
     }
 
+    /// A denial that denies everything that this one does. Where denials were not told apart, only what their selectors say
+    /// for certain.
+    fn coverer(&self, at: RuleRef, rule: &Rule, facts: &Facts) -> Option<RuleRef> {
+        let includes = |other: RuleRef| {
+            let (_, own) = self.policy.rule(other)?;
+            let all = own.effect == RuleEffect::Deny && own.except.is_empty();
+            Some(all && own.selector.includes(&rule.selector))
+        };
+        let back = |other: RuleRef| {
+            let (_, own) = self.policy.rule(other)?;
+            Some(rule.except.is_empty() && rule.selector.includes(&own.selector))
+        };
+        if self.roughly {
+            let others = self.policy.rules().map(|(other, _, _)| other).filter(|other| *other != at);
+            let mut covers = others.filter(|other| includes(*other) == Some(true));
+            return covers.find(|other| back(*other) != Some(true) || *other < at);
+        }
+        // Of two that deny the same, the later is the one too many.
+        let covers = |other: &RuleRef| {
+            let back = self.facts.get(other).and_then(|facts| facts.instead.as_ref());
+            self.is_denial(*other) && (!back.is_some_and(|back| back.contains(&at)) || *other < at)
+        };
+        facts.instead.iter().flatten().copied().find(covers)
+    }
+
     fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut tell = |kind, at: &[RuleRef], sentence: String, help, witness: Option<&Sketch>| {
+        let mut tell = |kind, at: &[RuleRef], sentence: String, help: &str, witness: Option<&Sketch>| {
             let rules = at.iter().filter_map(|at| RuleName::of(self.policy, *at)).collect();
-            findings.push(Finding { kind, rules, sentence, help, witness: witness.cloned() });
+            findings.push(Finding { kind, rules, sentence, help: help.to_owned(), witness: witness.cloned() });
         };
         let name = |at: RuleRef| RuleName::of(self.policy, at).map_or_else(String::new, |name| name.to_string());
         for (at, facts) in self.facts.iter().filter(|(_, facts)| !facts.unknown) {
             let Some((_, rule)) = self.policy.rule(*at) else { continue };
             let (own, witness) = (name(*at), facts.matches.as_ref());
+            if rule.effect == RuleEffect::Deny
+                && let Some(other) = self.coverer(*at, rule, facts).filter(|_| self.roughly || witness.is_some())
+            {
+                let sentence = format!("rule {own} denies nothing that rule {} does not deny", name(other));
+                let help = "take it back, or make the other one narrower";
+                tell(FindingKind::Covered, &[*at, other], sentence, help, witness);
+                continue;
+            }
             if witness.is_none() {
+                // Another one that is alike may stand for it.
+                if self.roughly && rule.effect == RuleEffect::Deny && rule.except.is_empty() {
+                    continue;
+                }
                 let sentence = format!("rule {own} matches no call that there can be");
                 tell(FindingKind::Dead, &[*at], sentence, help_for_dead(rule), None);
                 continue;
             }
             let instead: Vec<_> = facts.instead.iter().flatten().copied().collect();
             if rule.effect == RuleEffect::Deny {
-                // Of two that deny the same, the later is the one too many.
-                let covers = |other: &&RuleRef| {
-                    let back = self.facts.get(other).and_then(|facts| facts.instead.as_ref());
-                    self.is_denial(**other) && (!back.is_some_and(|back| back.contains(at)) || *other < at)
-                };
-                if let Some(other) = instead.iter().find(covers) {
-                    let sentence = format!("rule {own} denies nothing that rule {} does not deny", name(*other));
-                    tell(
-                        FindingKind::Covered,
-                        &[*at, *other],
-                        sentence,
-                        "take it back, or make the other one narrower",
-                        witness,
-                    );
-                }
-            } else if !facts.decides && !facts.counts {
+                continue;
+            }
+            if !facts.decides && !facts.counts {
                 let by: Vec<_> = instead.iter().map(|other| name(*other)).collect();
                 let by = if by.is_empty() { "others".to_owned() } else { by.join(", ") };
                 let sentence = format!("rule {own} never decides: wherever it matches, {by} does");
@@ -264,10 +291,6 @@ const fn help_for_dead(rule: &Rule) -> &'static str {
     } else {
         "see whether its exceptions leave anything over"
     }
-}
-
-fn name_pattern(name: &str) -> crate::policy::CapabilityPattern {
-    crate::policy::CapabilityPattern::Name(name.into())
 }
 
 fn matching(decision: &Decision) -> Vec<(RuleRef, Fate)> {

@@ -4,19 +4,18 @@ use core::ops::ControlFlow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::check::subjects;
 use super::possible::named;
-use super::walk::{Stop, Walk};
+use super::walk::{Span, Stop, Walk};
 use super::{Asker, Entry, ORIGINS, Open, RuleName, Sketch};
-use crate::contract::CapabilityName;
 use crate::policy::{Decision, MaxGrant, Policy, Verdict, evaluate};
 use crate::session::{Declarations, Mode};
 use crate::time::Timestamp;
 
 /// What a new policy is to an old one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// Every call ends the same.
@@ -52,7 +51,7 @@ impl Relation {
 }
 
 /// A call that ends otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The call.
     pub call: Sketch,
@@ -70,7 +69,7 @@ pub struct Difference {
 pub const MAX_DIFFERENCES: usize = 50;
 
 /// Two policies side by side.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// What the new one is to the old one.
     pub relation: Relation,
@@ -80,7 +79,7 @@ pub struct Comparison {
     /// Calls that take more than before, likewise.
     pub narrower: Vec<Difference>,
     /// Capabilities with more cases than can be looked at.
-    pub undecided: Vec<CapabilityName>,
+    pub undecided: Vec<String>,
 }
 
 /// Compares what two policies say to every call of these capabilities, by anybody, within the year from `from` on, with
@@ -90,7 +89,7 @@ pub struct Comparison {
 pub fn compare(old: &Arc<Policy>, new: &Arc<Policy>, entries: &[Entry<'_>], from: Timestamp) -> Comparison {
     let mut comparison =
         Comparison { relation: Relation::Equal, wider: Vec::new(), narrower: Vec::new(), undecided: Vec::new() };
-    let mut walk = Walk::over(&[old, new], from, true);
+    let mut walk = Walk::over(&[old, new], Span::YearFrom(from), true);
     let declarations = Declarations::everything();
     let (mut widens, mut narrows) = (false, false);
     let mut told = BTreeSet::new();
@@ -114,7 +113,7 @@ pub fn compare(old: &Arc<Policy>, new: &Arc<Policy>, entries: &[Entry<'_>], from
                         rules_after: named(new, &after),
                     };
                     let key = (
-                        (widening, subject.clone(), sketch.capability, sketch.version),
+                        (widening, subject.clone(), sketch.capability.clone(), sketch.version),
                         (difference.rules_before.clone(), difference.rules_after.clone()),
                     );
                     if told.insert(key) {
@@ -123,7 +122,7 @@ pub fn compare(old: &Arc<Policy>, new: &Arc<Policy>, entries: &[Entry<'_>], from
                 }
                 ControlFlow::Continue(())
             });
-            let name = entry.capability.name();
+            let name = entry.capability.name().as_str().to_owned();
             if !visited.is_ok_and(|visited| visited.is_continue()) && !comparison.undecided.contains(&name) {
                 comparison.undecided.push(name);
             }

@@ -1,6 +1,6 @@
 //! One call, with everything that had a say in it, in words.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{RuleName, Sketch};
 use crate::code::Code;
@@ -9,7 +9,7 @@ use crate::policy::{
 };
 
 /// What one contributor said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// Who.
     pub contributor: Contributor,
@@ -17,14 +17,12 @@ pub struct Said {
     pub verdict: Verdict,
     /// Why.
     pub code: Code,
-    /// Why, in words.
-    pub sentence: &'static str,
     /// Whether its word is the verdict.
     pub decides: bool,
 }
 
 /// What became of one rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Which rule.
     pub rule: RuleName,
@@ -39,7 +37,7 @@ pub struct Step {
 }
 
 /// What would have to be otherwise for less to be needed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Otherwise {
     /// What would be needed then.
     pub to: Verdict,
@@ -48,7 +46,7 @@ pub struct Otherwise {
 }
 
 /// A decision in words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The call.
     pub call: Sketch,
@@ -61,10 +59,10 @@ pub struct Explanation {
     /// How many more were looked at and do not match.
     pub omitted: usize,
     /// How far a standing grant may answer it, in words; absent where none can.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
     /// The smallest change that would lower it; absent where nothing would.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flip: Option<Otherwise>,
 }
 
@@ -76,7 +74,6 @@ pub fn explain(call: Sketch, decision: &Decision) -> Explanation {
         contributor: said.contributor,
         verdict: said.verdict,
         code: said.code,
-        sentence: said.code.message(),
         decides: said.verdict == verdict && verdict > Verdict::Allow,
     });
     let deciding: Vec<_> = decision.deciding_rules().collect();
@@ -174,7 +171,7 @@ impl core::fmt::Display for Explanation {
         writeln!(f, "{}\n\n{}", self.call, self.verdict)?;
         for said in self.contributors.iter().filter(|said| said.verdict > Verdict::Allow) {
             let mark = if said.decides { "*" } else { " " };
-            writeln!(f, "{mark} {:<9} {}", said.verdict.as_str(), said.sentence)?;
+            writeln!(f, "{mark} {:<9} {}", said.verdict.as_str(), said.code.message())?;
         }
         let mut source = None;
         for step in &self.rules {

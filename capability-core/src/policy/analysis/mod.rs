@@ -26,22 +26,23 @@ mod moments;
 mod possible;
 mod space;
 mod targets;
-mod walk;
+pub(crate) mod walk;
 
 pub use automaton::NotDecided;
 pub use check::{Finding, FindingKind, check};
 pub use compare::{Comparison, Difference, Relation, compare};
 pub use explain::{Explanation, Said, Step, explain};
 pub use moments::DAYS_AHEAD;
+pub(crate) use possible::possible_in;
 pub use possible::{Matrix, Possible, Reach, Row, Standing, matrix, possible, reach};
 
 use core::num::NonZeroU32;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
-use crate::contract::{Capability, CapabilityName};
+use crate::contract::Capability;
 use crate::registry::Registered;
 use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
 use crate::time::Timestamp;
@@ -119,42 +120,53 @@ impl Surroundings for Open {
 }
 
 /// A call as policy sees it: one that stands for its cell, or one that somebody asks about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch {
     /// Who asks.
     pub subject: Subject,
     /// For what.
-    pub capability: CapabilityName,
+    pub capability: String,
     /// In which version.
     pub version: NonZeroU32,
     /// With which scope.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// What brought the session.
     pub origin: Origin,
     /// What it acts on, as the argument would say it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// When.
     pub at: Timestamp,
 }
 
-/// The longest target that is shown whole, in characters.
+/// The longest text of a call that is shown whole, in characters.
 const MAX_SHOWN_CHARS: usize = 60;
+
+/// A text of a call, fit for one line: what cannot be seen is written as an escape, and what is long is cut.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for character in text.chars().take(MAX_SHOWN_CHARS) {
+        match character {
+            '"' | '\'' | '\\' => shown.push(character),
+            _ => shown.extend(character.escape_debug()),
+        }
+    }
+    if text.chars().nth(MAX_SHOWN_CHARS).is_some() {
+        shown.push_str(&format!("… ({} bytes)", text.len()));
+    }
+    if shown.is_empty() { "nothing".to_owned() } else { shown }
+}
 
 impl core::fmt::Display for Sketch {
     /// `kid asks web.fetch for https://other/ (model, 2026-08-09T12:00:00Z)`, fit for one line.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{} asks {}", self.subject, self.capability)?;
         if let Some(scope) = &self.scope {
-            write!(f, ":{}", scope.escape_debug())?;
+            write!(f, ":{}", shown(scope))?;
         }
         if let Some(target) = &self.target {
-            let shown: String = target.chars().take(MAX_SHOWN_CHARS).collect();
-            write!(f, " for {}", shown.escape_debug())?;
-            if shown.len() < target.len() {
-                write!(f, "… ({} bytes)", target.len())?;
-            }
+            write!(f, " for {}", shown(target))?;
         }
         write!(f, " ({}, {})", self.origin.as_str(), self.at)
     }
@@ -190,14 +202,14 @@ impl Sketch {
 }
 
 /// A rule as answers name it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RuleName {
     /// Its id.
     pub id: RuleId,
     /// Where it comes from; ids are unique within one source.
     pub source: SourceKind,
     /// Why it is there, in the words of whoever wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

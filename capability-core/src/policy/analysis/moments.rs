@@ -34,15 +34,54 @@ pub struct Clocked<'w> {
     pub zone: Option<TimeZone>,
 }
 
-/// Every set of windows that are open together at some moment from `from` on, each once, the earliest first.
+impl Clocked<'_> {
+    fn is_open(&self, at: Timestamp) -> bool {
+        let minute = self.zone.as_ref().and_then(|zone| minute_of_week(at, zone));
+        minute.is_some_and(|minute| self.window.holds(minute))
+    }
+}
+
+/// Every set of windows that are open together at some moment of so many days from `from` on, each once, the earliest first.
+pub fn moments(windows: &[Clocked<'_>], from: Timestamp, days: i64) -> Vec<Moment> {
+    let mut known = HashSet::new();
+    let mut found = Vec::new();
+    sweep(windows, changes(windows, from, days), |open, at| {
+        if known.insert(open.clone()) {
+            found.push(Moment { open: open.clone(), at });
+        }
+        true
+    });
+    found
+}
+
+/// Which windows are open at one moment.
+pub fn open_at(windows: &[Clocked<'_>], at: Timestamp) -> Moment {
+    let mut open = Bits::none(windows.len());
+    windows.iter().enumerate().filter(|(_, clocked)| clocked.is_open(at)).for_each(|(member, _)| open.insert(member));
+    Moment { open, at }
+}
+
+/// When the next window opens or closes; none when none ever does. A window is of the week, so that a week and the day in
+/// which clocks may be changed suffice.
+pub fn next_change(windows: &[Clocked<'_>], from: Timestamp) -> Option<Timestamp> {
+    let now = open_at(windows, from).open;
+    let mut next = None;
+    sweep(windows, changes(windows, from, 8), |open, at| {
+        next = (*open != now).then_some(at);
+        next.is_none()
+    });
+    next
+}
+
+/// Every moment at which a window may open or close, with those that may.
 ///
 /// Membership only changes where clocks show a window's beginning or end, or are changed themselves, so that these moments
 /// are all that need looking at.
-pub fn moments(windows: &[Clocked<'_>], from: Timestamp) -> Vec<Moment> {
+fn changes(windows: &[Clocked<'_>], from: Timestamp, days: i64) -> BTreeMap<i64, Bits> {
     let mut changes: BTreeMap<i64, Bits> = BTreeMap::new();
     // At the beginning everything is looked at.
     changes.insert(from.as_micros(), Bits::all(windows.len()));
-    let end = from.as_micros().saturating_add(DAYS_AHEAD * 86_400_000_000);
+    let end = from.as_micros().saturating_add(days.saturating_mul(86_400_000_000));
     for (zone, members) in by_zone(windows) {
         let every = |members: &[usize]| {
             let mut bits = Bits::none(windows.len());
@@ -76,7 +115,7 @@ pub fn moments(windows: &[Clocked<'_>], from: Timestamp) -> Vec<Moment> {
         let minutes: Vec<_> = minutes.into_iter().map(|(minute, members)| (minute, every(&members))).collect();
         let one_day: Span = 1.day();
         let mut date = zone.to_datetime(start).date();
-        for _ in 0..=DAYS_AHEAD {
+        for _ in 0..=days {
             for (minute, changed) in &minutes {
                 let (hour, minute) = (minute / 60, minute % 60);
                 let time = Time::new(hour.try_into().unwrap_or(0), minute.try_into().unwrap_or(0), 0, 0);
@@ -99,7 +138,7 @@ pub fn moments(windows: &[Clocked<'_>], from: Timestamp) -> Vec<Moment> {
             date = tomorrow;
         }
     }
-    sweep(windows, changes)
+    changes
 }
 
 fn by_zone<'c>(windows: &'c [Clocked<'_>]) -> Vec<(&'c TimeZone, Vec<usize>)> {
@@ -112,25 +151,22 @@ fn by_zone<'c>(windows: &'c [Clocked<'_>]) -> Vec<(&'c TimeZone, Vec<usize>)> {
     zones.into_values().collect()
 }
 
-fn sweep(windows: &[Clocked<'_>], changes: BTreeMap<i64, Bits>) -> Vec<Moment> {
+/// Through all changes in their order, until `each` has seen enough.
+fn sweep(windows: &[Clocked<'_>], changes: BTreeMap<i64, Bits>, mut each: impl FnMut(&Bits, Timestamp) -> bool) {
     let mut open = Bits::none(windows.len());
-    let (mut known, mut found) = (HashSet::new(), Vec::new());
     for (micros, changed) in changes {
         let at = Timestamp::from_micros(micros);
         for member in changed.iter() {
-            let Some(Clocked { window, zone }) = windows.get(member) else { continue };
-            let shown = zone.as_ref().and_then(|zone| minute_of_week(at, zone));
-            if shown.is_some_and(|minute| window.holds(minute)) {
+            if windows.get(member).is_some_and(|clocked| clocked.is_open(at)) {
                 open.insert(member);
             } else {
                 open.remove(member);
             }
         }
-        if known.insert(open.clone()) {
-            found.push(Moment { open: open.clone(), at });
+        if !each(&open, at) {
+            break;
         }
     }
-    found
 }
 
 #[cfg(test)]

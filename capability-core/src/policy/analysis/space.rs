@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 
 use super::automaton::{Budget, NotDecided};
 use super::bits::Bits;
-use super::moments::{Clocked, Moment, moments};
+use super::moments::{Clocked, DAYS_AHEAD, Moment, moments, next_change, open_at};
 use super::targets::{Numbered, Told, told_apart};
 use crate::contract::{SideEffect, TargetKind};
 use crate::policy::{Acted, Selector, TargetFamily, Unreadable, Window};
@@ -69,9 +69,26 @@ pub struct Space<'p> {
     timed: Bits,
     windows: Windows,
     /// Targets by their kind and by the selectors that are left to tell them apart.
-    targets: HashMap<(TargetKind, Bits), Arc<[Told]>>,
+    targets: HashMap<(TargetKind, Bits), Result<Arc<[Told]>, NotDecided>>,
     cells: HashMap<(TargetKind, bool, Bits), Arc<[Cell]>>,
     budget: Budget,
+}
+
+/// Which moments are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// All within a year from this one on.
+    YearFrom(Timestamp),
+    /// This one.
+    Now(Timestamp),
+}
+
+impl Span {
+    const fn start(self) -> Timestamp {
+        match self {
+            Self::YearFrom(at) | Self::Now(at) => at,
+        }
+    }
 }
 
 /// The windows of the selectors, each once.
@@ -80,10 +97,12 @@ struct Windows {
     of: Vec<Option<usize>>,
     moments: Vec<Moment>,
     from: Timestamp,
+    /// When the next of them opens or closes.
+    next: Option<Timestamp>,
 }
 
 impl<'p> Space<'p> {
-    /// The space that these selectors span, over the year that begins at `from`.
+    /// The space that these selectors span.
     ///
     /// Selectors with the same number in `alike` differ in their targets alone, and it does not matter to whoever asks
     /// which of them match, only whether one does.
@@ -91,7 +110,7 @@ impl<'p> Space<'p> {
         selectors: Vec<&'p Selector>,
         alike: Vec<Option<usize>>,
         zone: impl Fn(&str) -> Option<TimeZone>,
-        from: Timestamp,
+        span: Span,
         budget: Budget,
     ) -> Self {
         let (mut targeted, mut timed) = (Bits::none(selectors.len()), Bits::none(selectors.len()));
@@ -116,8 +135,17 @@ impl<'p> Space<'p> {
             .collect();
         let clocked: Vec<_> =
             different.iter().map(|window| Clocked { window, zone: zone(window.zone().as_str()) }).collect();
-        let windows = Windows { of, moments: moments(&clocked, from), from };
+        let (moments, next) = match span {
+            Span::YearFrom(from) => (moments(&clocked, from, DAYS_AHEAD), None),
+            Span::Now(at) => (vec![open_at(&clocked, at)], next_change(&clocked, at)),
+        };
+        let windows = Windows { of, moments, from: span.start(), next };
         Self { selectors, alike, targeted, timed, windows, targets: HashMap::new(), cells: HashMap::new(), budget }
+    }
+
+    /// When the next window opens or closes, where one moment is looked at.
+    pub const fn next_change(&self) -> Option<Timestamp> {
+        self.windows.next
     }
 
     /// The selectors.
@@ -218,16 +246,17 @@ impl<'p> Space<'p> {
     fn targets(&mut self, kind: TargetKind, left: &Bits) -> Result<Arc<[Told]>, NotDecided> {
         let key = (kind, left.and(&self.targeted));
         if let Some(known) = self.targets.get(&key) {
-            return Ok(Arc::clone(known));
+            return known.clone();
         }
         let numbered = |number: usize| {
             let pattern = self.selectors.get(number)?.target.as_ref()?;
             Some(Numbered { number, pattern, alike: self.alike.get(number).copied().flatten() })
         };
         let patterns: Vec<_> = key.1.iter().filter_map(numbered).collect();
-        let told: Arc<[Told]> = told_apart(kind, &patterns, self.selectors.len(), &mut self.budget)?.into();
-        self.targets.insert(key, Arc::clone(&told));
-        Ok(told)
+        let size = self.selectors.len();
+        let told = self.budget.ask(|budget| told_apart(kind, &patterns, size, budget)).map(Arc::from);
+        self.targets.insert(key, told.clone());
+        told
     }
 
     /// Which of these selectors match at which moments.

@@ -1,7 +1,7 @@
 //! What calls can act on, told apart as finely as patterns do and no finer.
 
 use std::collections::{BTreeSet, HashSet};
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use serde_json::Value;
 
@@ -86,6 +86,32 @@ pub fn told_apart<'p>(
         told.push(Told { matching: Bits::none(size), asking, text: Some(unreadable(kind)) });
     }
     Ok(told)
+}
+
+/// The same target in other letters, where there are such: where target and scope are one argument, another scope.
+pub fn respelt(kind: TargetKind, text: &str) -> Option<String> {
+    match kind {
+        TargetKind::Url => Some(text.replacen("http", "HTTP", 1)),
+        TargetKind::Host | TargetKind::Service => {
+            let (host, port) = match text.rsplit_once(':').filter(|(host, _)| !host.ends_with(':')) {
+                Some((host, port)) if !port.ends_with(']') => (host, format!(":{port}")),
+                _ => (text, String::new()),
+            };
+            let host = match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+                Ok(IpAddr::V4(address)) => format!("[::ffff:{address}]"),
+                Ok(IpAddr::V6(address)) => {
+                    let groups = address.segments().map(|group| format!("{group:04X}"));
+                    format!("[{}]", groups.join(":"))
+                }
+                Err(_) => format!("{host}."),
+            };
+            Some(host + &port)
+        }
+        TargetKind::Address => Some(format!("another.{text}")),
+        TargetKind::Path | TargetKind::Repository => Some(format!("{text}/")),
+        TargetKind::Argv => Some(format!(" {text}")),
+        TargetKind::Text | TargetKind::None => None,
+    }
 }
 
 /// Longer than any text that a rule is held against, in bytes.

@@ -8,7 +8,9 @@ use jiff::tz::TimeZone;
 
 use super::automaton::{Budget, NotDecided};
 use super::bits::Bits;
+pub use super::space::Span;
 use super::space::{Callable, Cell, Corner, Space};
+use super::targets::respelt;
 use super::{Asker, Entry, Sketch};
 use crate::contract::TargetKind;
 use crate::policy::{CapabilityPattern, Dimension, Policy, RuleEffect, Selector, TargetFamily};
@@ -32,9 +34,11 @@ pub struct Stop {
 }
 
 impl<'p> Walk<'p> {
-    /// Over the rules of these policies together, from `from` on. With `alike`, denials that differ in their targets alone
+    /// Over the rules of these policies together. With `alike`, denials that differ in their targets alone
     /// and have no exceptions count as one: which of them matches is not told apart, only whether one does.
-    pub fn over(policies: &[&'p Arc<Policy>], from: Timestamp, alike: bool) -> Self {
+    pub fn over(policies: &[&'p Arc<Policy>], span: Span, alike: bool) -> Self {
+        // Where telling everything apart takes too long, there is the other way.
+        let budget = if alike { Budget::ORDINARY } else { Budget::SMALL };
         let mut selectors = Vec::new();
         let mut classes = Vec::new();
         let mut known: HashMap<(usize, RuleKey), usize> = HashMap::new();
@@ -60,8 +64,13 @@ impl<'p> Walk<'p> {
                 }
             }
         }
-        let space = Space::of(selectors, classes, |name| zones.get(name).cloned(), from, Budget::ORDINARY);
+        let space = Space::of(selectors, classes, |name| zones.get(name).cloned(), span, budget);
         Self { space }
+    }
+
+    /// When the next window opens or closes, where one moment is looked at.
+    pub const fn next_change(&self) -> Option<Timestamp> {
+        self.space.next_change()
     }
 
     /// The subjects that rules name.
@@ -110,7 +119,7 @@ impl<'p> Walk<'p> {
                     }
                     let sketch = Sketch {
                         subject: asker.subject.clone(),
-                        capability: capability.name(),
+                        capability: capability.name().as_str().to_owned(),
                         version: capability.version(),
                         scope: scope.map(str::to_owned),
                         origin,
@@ -180,7 +189,10 @@ impl<'p> Walk<'p> {
         let mut others = (1..).map(|number| if number == 1 { "other".to_owned() } else { format!("other{number}") });
         let stranger = others.find(|name| !named.contains(name));
         if is_one_argument(entry) {
-            named.extend(self.space.texts(capability.target().kind)?);
+            let kind = capability.target().kind;
+            let texts = self.space.texts(kind)?;
+            named.extend(texts.iter().filter_map(|text| respelt(kind, text)));
+            named.extend(texts);
         }
         let none = entry.scope_optional.then_some(None);
         Ok(none.into_iter().chain(named.into_iter().chain(stranger).map(Some)).collect())

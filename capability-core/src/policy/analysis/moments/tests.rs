@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Clocked, moments};
+use super::{Clocked, DAYS_AHEAD, moments, next_change, open_at};
 use crate::policy::{Window, minute_of_week};
 use crate::time::Timestamp;
 
@@ -37,7 +37,7 @@ fn looked_at(windows: &[Clocked<'_>], from: Timestamp, every: usize) -> BTreeMap
 }
 
 fn agrees(windows: &[Clocked<'_>], from: Timestamp, every: usize) {
-    let found = moments(windows, from);
+    let found = moments(windows, from, DAYS_AHEAD);
     let by_set: BTreeMap<Vec<usize>, Timestamp> =
         found.iter().map(|moment| (moment.open.iter().collect(), moment.at)).collect();
     assert_eq!(by_set.len(), found.len());
@@ -82,4 +82,17 @@ proptest! {
             .collect();
         agrees(&windows, Timestamp::from_micros(1_767_225_600_000_000 + quarter * 900_000_000), 15);
     }
+}
+
+#[test]
+fn the_next_change_is_when_the_first_window_opens_or_closes() {
+    let night = window(json!({ "from": "22:00", "to": "07:00", "tz": "Europe/Berlin" }));
+    let always = window(json!({ "days": ["mon-sun"], "from": "00:00", "to": "24:00", "tz": "Europe/Berlin" }));
+    let windows = [Clocked { window: &night, zone: Some(berlin()) }, Clocked { window: &always, zone: Some(berlin()) }];
+    let next = |from: &str| next_change(&windows, from.parse().unwrap()).unwrap().to_string();
+    assert_eq!(next("2026-07-01T12:00:00Z"), "2026-07-01T20:00:00Z");
+    assert_eq!(next("2026-07-01T20:00:00Z"), "2026-07-02T05:00:00Z");
+    assert_eq!(next("2026-10-24T22:00:00Z"), "2026-10-25T06:00:00Z");
+    assert_eq!(next_change(&windows[1..], "2026-07-01T12:00:00Z".parse().unwrap()), None);
+    assert_eq!(open_at(&windows, "2026-07-01T23:00:00Z".parse().unwrap()).open.iter().count(), 2);
 }

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Callable, Corner, Space};
+use super::{Callable, Corner, Space, Span};
 use crate::contract::{SideEffect, TargetKind};
 use crate::policy::analysis::automaton::Budget;
 use crate::policy::{Acted, Selector, TargetFamily, TargetPattern, minute_of_week};
@@ -179,7 +179,7 @@ proptest! {
     /// of its cell.
     #[test]
     fn the_cells_are_what_calls_there_are((kind, selectors) in some_selectors(), optional in any::<bool>()) {
-        let from = Timestamp::from_micros(FROM);
+        let from = Span::YearFrom(Timestamp::from_micros(FROM));
         let listed: Vec<_> = selectors.iter().collect();
         let mut space = Space::of(listed, vec![None; selectors.len()], |_| Some(berlin()), from, Budget::ORDINARY);
         let mut by_targets: BTreeSet<_> =
