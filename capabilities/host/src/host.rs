@@ -18,6 +18,7 @@ use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
+use crate::policy::{FilePolicy, Places};
 use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::SqliteJournal;
 use crate::store::{Database, FileOptIns};
@@ -42,6 +43,7 @@ pub struct Host {
     sessions: SessionMint,
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
+    policy: Arc<FilePolicy>,
     journal: SqliteJournal,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
@@ -88,6 +90,13 @@ impl Host {
         let Opened { records, torn_bytes, unfinished_intents } = opened;
         tracing::info!(records, torn_bytes, unfinished_intents, "the data directory is ours");
         let log = Arc::new(OwnedLog { log, _owner: owner });
+        let policy = Arc::new(FilePolicy::open(
+            Places { rules: data_dir.policy(), copy: data_dir.policy_in_force() },
+            registry.iter().map(|held| held.entry()).collect(),
+            config.subjects.keys().cloned().collect(),
+            Arc::clone(&log) as _,
+            Arc::clone(&environment),
+        )?);
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
@@ -106,7 +115,7 @@ impl Host {
             approvals: Arc::new(database.approvals()),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
-            policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+            policy: Arc::clone(&policy) as _,
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
@@ -117,6 +126,7 @@ impl Host {
             sessions,
             operators,
             opt_ins,
+            policy,
             journal,
             runner,
             broker,
@@ -158,6 +168,12 @@ impl Host {
     #[must_use]
     pub fn opt_ins(&self) -> &FileOptIns {
         &self.opt_ins
+    }
+
+    /// The operator's rules.
+    #[must_use]
+    pub fn policy(&self) -> &FilePolicy {
+        &self.policy
     }
 
     /// Turns a family of external capabilities on or off: recorded first, changed second.

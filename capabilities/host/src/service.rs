@@ -5,6 +5,7 @@ mod doctor;
 mod isolation;
 mod journal;
 mod listing;
+mod policy;
 mod settings;
 
 pub use journal::MOST_ENTRIES;
@@ -89,6 +90,7 @@ impl Service {
                 document(&self.login(password, bind_terminal.then(|| terminal(peer))).await?)
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
+            Request::PolicyShow => document(&self.policy()),
             Request::Doctor => document(&self.doctor().await),
         }
     }

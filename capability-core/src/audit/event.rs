@@ -177,8 +177,9 @@ pub enum SettingKey {
     },
     /// Rules were written that make no policy; what was in force stays.
     PolicyRefused {
-        /// Which the file would have been.
-        revision: PolicyRevision,
+        /// Which the file would have been; absent when it is gone or cannot be read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        revision: Option<PolicyRevision>,
     },
     /// A subject's journal was erased.
     JournalErased {

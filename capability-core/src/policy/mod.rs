@@ -18,6 +18,7 @@ mod set;
 mod target;
 mod verdict;
 mod window;
+mod written;
 
 pub use contributor::{CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate, explain};
 pub use fit::{Lint, Registered};

@@ -96,10 +96,10 @@ impl PolicyRevision {
         Self(hash.finalize().into())
     }
 
-    /// Whether it is the revision of a policy of one operator's source with this text.
+    /// The revision of a policy of one operator's source with this text.
     #[must_use]
-    pub fn is_of_operator_text(&self, text: &[u8]) -> bool {
-        *self == Self::of(&[Source::new(SourceKind::Operator, text, Vec::new())])
+    pub fn of_operator_text(text: &[u8]) -> Self {
+        Self::of(&[Source::new(SourceKind::Operator, text, Vec::new())])
     }
 
     /// All 32 bytes.

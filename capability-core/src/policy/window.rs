@@ -27,6 +27,11 @@ impl Days {
         day < 7 && self.0 & (1 << day) != 0
     }
 
+    /// `mon`, `tue` and so on, from Monday.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        (0_u8..).zip(NAMES).filter(move |(day, _)| self.holds(*day)).map(|(_, name)| name)
+    }
+
     fn written(listed: &[String]) -> Result<Self, Mistake> {
         let day = |name: &str| NAMES.iter().position(|known| *known == name);
         let mut days = 0_u8;
@@ -55,8 +60,7 @@ impl Days {
 
 impl fmt::Debug for Days {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let listed = (0_u8..).zip(NAMES).filter(|(day, _)| self.holds(*day)).map(|(_, name)| name);
-        f.write_str(&listed.collect::<Vec<_>>().join(","))
+        f.write_str(&self.names().collect::<Vec<_>>().join(","))
     }
 }
 

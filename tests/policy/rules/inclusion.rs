@@ -1,11 +1,11 @@
 //! The engine against the naive evaluator, over more than a hundred thousand questions.
 
 use capability_core::contract::SideEffect;
-use capability_core::policy::{Contributor, Question, Verdict, evaluate};
+use capability_core::policy::{Contributor, Question, Selector, Verdict, evaluate};
 use capability_core::session::Declarations;
 use capability_core::{Capability, Timestamp};
 
-use super::naive::{Called, NAMES, ORIGINS, SUBJECTS, TARGETS, Target, Universe, Written};
+use super::naive::{Called, NAMES, ORIGINS, SUBJECTS, Selects, TARGETS, Target, Universe, Written};
 use super::random::Random;
 use super::{entry, ids, operator};
 use crate::reference::question;
@@ -122,4 +122,17 @@ fn with_exceptions_nothing_is_judged_less_strictly() {
         }
     });
     assert!(asked >= 25_000 && stricter * 100 < asked, "{stricter} of {asked}");
+}
+
+/// What is shown of a selector can be written again, and means the same.
+#[test]
+fn a_selector_in_words_is_that_selector() {
+    let mut random = Random(3);
+    for _ in 0..500 {
+        let written = Selects::random(&mut random);
+        let selector: Selector = toml::from_str(&written.keys().join("\n")).expect("a selector");
+        let words = selector.to_string();
+        let table: toml::Table = format!("it = {{ {words} }}").parse().expect("a table");
+        assert_eq!(table["it"].clone().try_into::<Selector>().expect("a selector"), selector, "{words}");
+    }
 }

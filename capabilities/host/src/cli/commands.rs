@@ -6,14 +6,14 @@ use capability_core::approval::ApprovalSummary;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Approvals, Command, CommandLine, Journal, OnOff, Operator, OptIn};
+use super::arguments::{Approvals, Command, CommandLine, Journal, OnOff, Operator, OptIn, Policy};
 use super::output::{Output, note};
 use super::program::own;
 use super::{invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
-    ApprovalDetail, Description, Fault, JournalPart, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request,
-    Row, Switch,
+    ApprovalDetail, Description, Fault, JournalPart, OperatorState, PolicyShown, Probe, ProbeState, Proof, Redacted,
+    Reply, Request, Row, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -119,6 +119,9 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             show::<Value>(connection, &request, output, render::plain).await
         }
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
+        Command::Policy(Policy::Show) => {
+            show::<PolicyShown>(connection, &Request::PolicyShow, output, super::policy::show).await
+        }
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
         Command::Serve => {
@@ -130,7 +133,10 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             });
             core::future::pending().await
         }
-        Command::Audit(_) | Command::Contract(_) | Command::Completions { .. } => Ok(0),
+        Command::Audit(_)
+        | Command::Contract(_)
+        | Command::Policy(Policy::Check { .. })
+        | Command::Completions { .. } => Ok(0),
     }
 }
 
