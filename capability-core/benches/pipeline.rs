@@ -23,8 +23,8 @@ use capability_core::{Outcome, Proposal};
 use support::{ADD, Bench, SEARCH, add_floor, search_floor};
 
 /// Calls of one round: below the caps of one turn.
-const ROUND: usize = 900;
-const ROUNDS: usize = 60;
+const ROUND: usize = 100;
+const ROUNDS: usize = 400;
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -98,7 +98,7 @@ async fn table() {
                 black_box(validators.result(black_box(result.as_bytes())).is_ok());
             }
             checks.push(per_call(begun));
-            if round % 3 == 0 {
+            if round % 12 == 0 {
                 staged(&bench, name, arguments, &mut stages).await;
             }
         }

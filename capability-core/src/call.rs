@@ -1,35 +1,32 @@
 //! What an invocation hands to the body it runs.
 
 use core::time::Duration;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use crate::audit::InvocationId;
 use crate::contract::{Capability, TargetKind};
+use crate::executor::PREPARE_TIMEOUT;
 use crate::future::BoxFuture;
-use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease};
-use crate::session::SessionIdentity;
+use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease, Terms};
+use crate::session::{Ending, SessionIdentity};
 
 /// One call: the lease its handles are served under, the broker behind them, and its bounds. Minted by the executor.
 #[derive(Clone)]
 pub struct Call {
-    terms: Arc<Terms>,
-    deadline: tokio::time::Instant,
+    lease: Lease,
+    /// Set when it is first asked for.
+    deadline: OnceLock<Instant>,
     /// Whether whatever answer it takes was given. A call that is only being prepared leaves no trace.
     confirmed: bool,
 }
 
-struct Terms {
-    lease: Lease,
-    broker: Arc<dyn Broker>,
-    max_result: u64,
-}
-
 impl Call {
     /// A call that is being prepared: nobody has answered yet.
-    pub(crate) fn new(lease: Lease, broker: Arc<dyn Broker>, deadline: tokio::time::Instant, max_result: u64) -> Self {
-        Self { terms: Arc::new(Terms { lease, broker, max_result }), deadline, confirmed: false }
+    pub(crate) const fn new(lease: Lease) -> Self {
+        Self { lease, deadline: OnceLock::new(), confirmed: false }
     }
 
     /// Asks the broker for something under this call's lease: what handles do, and what a runner does for a body that runs
@@ -37,18 +34,18 @@ impl Call {
     /// confirmed is refused whatever would leave a trace, and one that has ended is refused everything.
     pub fn ask(&self, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
         match self.admits(&request) {
-            Ok(()) => self.terms.broker.serve(&self.terms.lease, request),
+            Ok(()) => self.lease.terms().broker.serve(&self.lease, request),
             Err(fault) => Box::pin(core::future::ready(Err(fault))),
         }
     }
 
     fn admits(&self, request: &BrokerRequest) -> Result<(), BrokerFault> {
-        let lease = &self.terms.lease;
-        request.is_declared_by(lease.entry.handles())?;
+        let terms = self.lease.terms();
+        request.is_declared_by(terms.entry.handles())?;
         if !request.is_within_caps() {
             return Err(BrokerFault::CapExceeded);
         }
-        if lease.ending.has_come() {
+        if terms.ending.has_come() {
             return Err(BrokerFault::Ended);
         }
         if !self.confirmed && request.leaves_a_trace() {
@@ -59,38 +56,43 @@ impl Call {
 
     /// For whom it runs.
     #[must_use]
-    pub fn lease(&self) -> &Lease {
-        &self.terms.lease
+    pub const fn lease(&self) -> &Lease {
+        &self.lease
     }
 
-    /// The same call once it is confirmed, with a deadline of its own: preparing and running are bounded each for itself.
-    pub(crate) fn confirmed_until(self, deadline: tokio::time::Instant) -> Self {
-        Self { deadline, confirmed: true, ..self }
+    /// The same call is confirmed from now on, with a deadline of its own: preparing and running are bounded each for itself.
+    pub(crate) fn confirm(&mut self) {
+        self.deadline = OnceLock::new();
+        self.confirmed = true;
     }
 
-    /// When it must have ended.
+    /// When it must have ended. It counts from when it is first asked for: a runner asks as it begins, and of a body that
+    /// has ended before anybody asked there is nothing to bound.
     #[must_use]
-    pub fn deadline(&self) -> tokio::time::Instant {
-        self.deadline
+    pub fn deadline(&self) -> Instant {
+        *self.deadline.get_or_init(|| {
+            let lasting = if self.confirmed { self.lease.entry().bounds().timeout() } else { PREPARE_TIMEOUT };
+            Instant::now() + lasting
+        })
     }
 
     /// How many bytes its result's JSON text may have.
     #[must_use]
     pub fn max_result(&self) -> u64 {
-        self.terms.max_result
+        self.lease.terms().max_result
     }
 
     /// Its terms as plain data, for a body that runs elsewhere.
     #[must_use]
     pub fn terms(&self) -> CallTerms {
-        let Terms { lease, max_result, .. } = self.terms.as_ref();
+        let terms = self.lease.terms();
         CallTerms {
-            invocation: lease.invocation,
-            identity: lease.identity().clone(),
-            target: lease.target.clone(),
-            max_result: *max_result,
+            invocation: terms.invocation,
+            identity: terms.identity.as_ref().clone(),
+            target: terms.target.clone(),
+            max_result: terms.max_result,
             confirmed: self.confirmed,
-            remaining: self.deadline.saturating_duration_since(tokio::time::Instant::now()),
+            remaining: self.deadline().saturating_duration_since(Instant::now()),
         }
     }
 }
@@ -126,14 +128,15 @@ impl CallTerms {
     pub fn call(self, entry: &'static Capability, broker: Arc<dyn Broker>) -> Call {
         let Self { invocation, identity, target, max_result, confirmed, remaining } = self;
         let identity = Arc::new(identity);
-        let lease = Lease { entry, invocation, identity, target, ending: Arc::default() };
-        let deadline = tokio::time::Instant::now() + remaining;
-        Call { terms: Arc::new(Terms { lease, broker, max_result }), deadline, confirmed }
+        let ending = Ending::default();
+        let lease = Lease::new(Terms { entry, invocation, identity, target, broker, max_result, ending });
+        let deadline = OnceLock::from(Instant::now() + remaining);
+        Call { lease, deadline, confirmed }
     }
 }
 
 impl core::fmt::Debug for Call {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Call({})", self.terms.lease.entry)
+        write!(f, "Call({})", self.lease.entry())
     }
 }

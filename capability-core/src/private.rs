@@ -33,6 +33,8 @@ use core::marker::PhantomData;
 
 use schemars::{Schema, SchemaGenerator};
 
+use crate::future::Soon;
+
 /// A schema, made when it is asked for.
 pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -77,10 +79,29 @@ pub type Ran = Result<Vec<u8>, BodyFault>;
 pub struct Body<A> {
     /// The author's `check`, over the parsed arguments, in words for the caller.
     pub check: fn(&A) -> Result<(), String>,
-    /// The author's `preview`. Takes the arguments and gives them back.
-    pub preview: Option<Show<A>>,
     /// Lends the handles, calls the function, serialises what it returned under the call's cap.
-    pub run: fn(A, Call) -> BoxFuture<'static, Ran>,
+    pub run: Run<A>,
+}
+
+/// How a function is run.
+pub enum Run<A> {
+    /// It is no future: where it is called, with nothing kept for it to go on with.
+    Now(fn(A, Call) -> Ran),
+    /// It is one.
+    Later(fn(A, Call) -> BoxFuture<'static, Ran>),
+}
+
+impl<A> Run<A> {
+    const fn waits(&self) -> bool {
+        matches!(self, Self::Later(_))
+    }
+
+    fn call(self, arguments: A, call: Call) -> Soon<'static, Ran> {
+        match self {
+            Self::Now(run) => Soon::Ready(run(arguments, call)),
+            Self::Later(run) => Soon::Later(run(arguments, call)),
+        }
+    }
 }
 
 /// The `check` of a capability that has none.
@@ -122,8 +143,10 @@ pub trait PreparedBody: Send {
     fn previews(&self) -> bool;
     /// Makes the preview and gives the body back.
     fn preview(self: Box<Self>, call: Call) -> BoxFuture<'static, (Box<dyn PreparedBody>, Result<Preview, Failure>)>;
+    /// Whether running it may wait for anything.
+    fn waits(&self) -> bool;
     /// Runs it.
-    fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>>;
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran>;
 }
 
 struct Parsed<A> {
@@ -133,24 +156,51 @@ struct Parsed<A> {
 
 impl<A: Send + 'static> PreparedBody for Parsed<A> {
     fn previews(&self) -> bool {
-        self.body.preview.is_some()
+        false
+    }
+
+    fn preview(self: Box<Self>, _: Call) -> BoxFuture<'static, (Box<dyn PreparedBody>, Result<Preview, Failure>)> {
+        let unchanged: Box<dyn PreparedBody> = self;
+        Box::pin(core::future::ready((unchanged, Err(Failure::private()))))
+    }
+
+    fn waits(&self) -> bool {
+        self.body.run.waits()
+    }
+
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran> {
+        let Self { arguments, body } = *self;
+        body.run.call(arguments, call)
+    }
+}
+
+/// With a preview: a type of its own, so that the many that have none are not compiled with one.
+struct Previewing<A> {
+    parsed: Parsed<A>,
+    show: Show<A>,
+}
+
+impl<A: Send + 'static> PreparedBody for Previewing<A> {
+    fn previews(&self) -> bool {
+        true
     }
 
     fn preview(self: Box<Self>, call: Call) -> BoxFuture<'static, (Box<dyn PreparedBody>, Result<Preview, Failure>)> {
-        let Self { arguments, body } = *self;
-        let Some(preview) = body.preview else {
-            let unchanged: Box<dyn PreparedBody> = Box::new(Self { arguments, body });
-            return Box::pin(core::future::ready((unchanged, Err(Failure::private()))));
-        };
+        let Self { parsed: Parsed { arguments, body }, show } = *self;
         Box::pin(async move {
-            let (arguments, preview) = preview(arguments, call).await;
-            let body: Box<dyn PreparedBody> = Box::new(Self { arguments, body });
+            let (arguments, preview) = show(arguments, call).await;
+            let body: Box<dyn PreparedBody> = Box::new(Self { parsed: Parsed { arguments, body }, show });
             (body, preview)
         })
     }
 
-    fn run(self: Box<Self>, call: Call) -> BoxFuture<'static, Result<Vec<u8>, BodyFault>> {
-        (self.body.run)(self.arguments, call)
+    fn waits(&self) -> bool {
+        self.parsed.body.run.waits()
+    }
+
+    fn run(self: Box<Self>, call: Call) -> Soon<'static, Ran> {
+        let Self { parsed: Parsed { arguments, body }, .. } = *self;
+        body.run.call(arguments, call)
     }
 }
 
@@ -193,10 +243,34 @@ impl<A: Argument> Parsing<A> {
     /// # Errors
     /// What refuses the arguments.
     pub fn prepare(&self, bytes: &[u8], body: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
-        let arguments: A = serde_json::from_slice(bytes).map_err(|error| ArgumentRefusal::Typed(error.to_string()))?;
-        (body.check)(&arguments).map_err(ArgumentRefusal::Check)?;
-        Ok(Box::new(Parsed { arguments, body }))
+        Ok(Box::new(Parsed::of(bytes, body)?))
     }
+
+    /// The same, for a function with a preview, which takes the arguments and gives them back.
+    ///
+    /// # Errors
+    /// What refuses the arguments.
+    pub fn prepare_showing(
+        &self,
+        bytes: &[u8],
+        body: Body<A>,
+        show: Show<A>,
+    ) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
+        Ok(Box::new(Previewing { parsed: Parsed::of(bytes, body)?, show }))
+    }
+}
+
+impl<A: Argument> Parsed<A> {
+    fn of(bytes: &[u8], body: Body<A>) -> Result<Self, ArgumentRefusal> {
+        let arguments: A = serde_json::from_slice(bytes).map_err(typed)?;
+        (body.check)(&arguments).map_err(ArgumentRefusal::Check)?;
+        Ok(Self { arguments, body })
+    }
+}
+
+/// No closure, so that it is compiled once and not for each type of arguments.
+fn typed(error: serde_json::Error) -> ArgumentRefusal {
+    ArgumentRefusal::Typed(error.to_string())
 }
 
 impl<A> Unmet<A> {
@@ -210,6 +284,14 @@ impl<A> Unmet<A> {
     /// # Errors
     /// Always.
     pub fn prepare(&self, _: &[u8], _: Body<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
+        Err(ArgumentRefusal::Typed(String::new()))
+    }
+
+    /// See [`Parsing::prepare_showing`].
+    ///
+    /// # Errors
+    /// Always.
+    pub fn prepare_showing(&self, _: &[u8], _: Body<A>, _: Show<A>) -> Result<Box<dyn PreparedBody>, ArgumentRefusal> {
         Err(ArgumentRefusal::Typed(String::new()))
     }
 }

@@ -81,7 +81,7 @@ pub struct Registered {
     entry: &'static Capability,
     built: OnceLock<Result<Built, SchemaFault>>,
     /// The provider decision while the host serves every handle: the same for every call, made with the first.
-    ready: OnceLock<Arc<ProviderDecision>>,
+    served: OnceLock<ProviderDecision>,
 }
 
 /// Schemas and validators of one entry, made together and once.
@@ -128,13 +128,14 @@ impl Registered {
             .as_ref()
     }
 
-    /// The provider decision about this entry, given whether the host serves every handle of it now.
-    pub(crate) fn decision(&self, bound: bool) -> Arc<ProviderDecision> {
-        if bound {
-            Arc::clone(self.ready.get_or_init(|| Arc::new(ProviderDecision::compiled(self.entry, true))))
-        } else {
-            Arc::new(ProviderDecision::compiled(self.entry, false))
-        }
+    /// The provider decision about this entry while the host serves every handle of it.
+    pub(crate) fn served(&self) -> &ProviderDecision {
+        self.served.get_or_init(|| ProviderDecision::compiled(self.entry, true))
+    }
+
+    /// The one while it does not.
+    pub(crate) fn unserved(&self) -> Arc<ProviderDecision> {
+        Arc::new(ProviderDecision::compiled(self.entry, false))
     }
 
     /// Whether schemas and validators have been made.
@@ -208,7 +209,7 @@ impl Registry {
             .collect();
         let sorted = sorted
             .into_iter()
-            .map(|entry| Registered { entry, built: OnceLock::new(), ready: OnceLock::new() })
+            .map(|entry| Registered { entry, built: OnceLock::new(), served: OnceLock::new() })
             .collect();
         Ok(Self { sorted, index })
     }

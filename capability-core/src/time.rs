@@ -27,6 +27,11 @@ impl Timestamp {
         Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
     }
 
+    /// This time and so many microseconds more.
+    pub(crate) const fn after_micros(self, micros: u64) -> Self {
+        Self(self.0.saturating_add_unsigned(micros))
+    }
+
     /// How long after `earlier` this is; zero when it is not later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

@@ -177,9 +177,11 @@ impl Written {
 
     /// Whether a key was written at all, even with a mistake that was reported.
     pub fn mentions(&self, word: &str) -> bool {
-        items(self.list.clone())
-            .iter()
-            .any(|item| item.word == word || meant(&item.word, KEYS) == Some(word) || word == "name" && item.is_text())
+        // What was read is the usual case; only a list with a mistake is split again.
+        self.get(word).is_some()
+            || items(self.list.clone()).iter().any(|item| {
+                item.word == word || meant(&item.word, KEYS) == Some(word) || word == "name" && item.is_text()
+            })
     }
 }
 
@@ -225,14 +227,14 @@ pub fn read_into(entries: &mut Vec<Entry>, list: TokenStream, table: &'static [K
 /// One error for each place where a comma was meant; what stands behind it is read all the same.
 fn report_separator(item: &Item, sink: &mut Sink) {
     let rule = "a comma stands between two keys";
-    let help = format!("write `, {}{}`", item.word, spaced(&item.rest));
+    let help = || format!("write `, {}{}`", item.word, spaced(&item.rest));
     match &item.before {
         Before::Comma => {}
         Before::Mark(mark) => {
-            sink.report(mark, Problem::new(format_args!("`{mark}` is before `{}`", item.word), rule, help))
+            sink.report(mark, Problem::new(format_args!("`{mark}` is before `{}`", item.word), rule, help()))
         }
         Before::Nothing => {
-            sink.report(&item.key, Problem::new(format_args!("`{}` has no comma before it", item.word), rule, help));
+            sink.report(&item.key, Problem::new(format_args!("`{}` has no comma before it", item.word), rule, help()));
         }
     }
 }

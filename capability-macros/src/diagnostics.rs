@@ -65,10 +65,17 @@ pub fn nearest<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
     let allowance = (written.chars().count() / 3).clamp(1, 3);
     known
         .iter()
-        .map(|word| (distance(&written, &plain(word)), *word))
-        .filter(|(distance, _)| *distance <= allowance)
+        .map(|word| (plain(word), *word))
+        .filter(|(plain, _)| is_within(&written, plain, allowance))
+        .map(|(plain, word)| (distance(&written, &plain), word))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)
+}
+
+/// Whether two words are at most so many changes apart. Macros are compiled without optimisation as a rule, and every
+/// capability of a crate comes by here: two lengths say most of it.
+pub fn is_within(a: &str, b: &str, most: usize) -> bool {
+    a.chars().count().abs_diff(b.chars().count()) <= most && distance(a, b) <= most
 }
 
 /// How many letters must be changed, added, removed or swapped with their neighbour.

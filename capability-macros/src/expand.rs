@@ -24,7 +24,7 @@ pub fn expand(model: &Model<'_>) -> TokenStream {
     let deprecated = function.attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"));
     let called = (deprecated && emitted.is_some())
         .then(|| quote!(#[expect(deprecated, reason = "the registry calls what its callers are warned of")]));
-    let p = support(model);
+    let (p, root) = (support(), &model.support);
     let (arguments, lender, entry) = (arguments::of(model), body::lender(model), entry(model));
     quote! {
         #emitted
@@ -32,6 +32,7 @@ pub fn expand(model: &Model<'_>) -> TokenStream {
         #(#conditions)*
         #called
         const _: () = {
+            use #root::__private as #p;
             #arguments
             #lender
             #[#p::linkme::distributed_slice(#p::CAPABILITIES)]
@@ -41,14 +42,14 @@ pub fn expand(model: &Model<'_>) -> TokenStream {
     }
 }
 
-fn support(model: &Model<'_>) -> TokenStream {
-    let root = &model.support;
-    quote!(#root::__private)
+/// The short name of what generated code stands on. The whole path is written once: each of its tokens costs every build.
+fn support() -> TokenStream {
+    quote!(__s)
 }
 
 /// The initialiser of the entry: assertions at the author's types, then the definition.
 fn entry(model: &Model<'_>) -> TokenStream {
-    let p = support(model);
+    let p = support();
     let assertions = demands::of(model);
     let definition = definition::of(model);
     quote!(#assertions #p::Capability::define(#definition))

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 
-use crate::diagnostics::{Problem, Sink, distance};
+use crate::diagnostics::{Problem, Sink, is_within};
 
 /// Every spelling contains one of these once case, underscores and hyphens are gone.
 const ROOTS: &[&str] = &[
@@ -41,7 +41,7 @@ const SPELLINGS: &[&str] =
 /// Whether a key, an attribute or a field is a way to write a confirmation.
 pub fn is_confirmation(word: &str) -> bool {
     let plain: String = word.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    let slip = |spelling: &&str| distance(&plain, spelling) <= if spelling.len() > 7 { 2 } else { 1 };
+    let slip = |spelling: &&str| is_within(&plain, spelling, if spelling.len() > 7 { 2 } else { 1 });
     ROOTS.iter().any(|root| plain.contains(root)) || SPELLINGS.iter().any(slip)
 }
 

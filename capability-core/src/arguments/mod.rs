@@ -41,8 +41,9 @@ pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 /// How deep arguments nest: objects and lists inside one another.
 pub const MAX_ARGUMENT_DEPTH: usize = 64;
 
-/// Validated arguments: closed, completed, and in the one form that their values have.
-#[derive(Clone, PartialEq, Eq)]
+/// Validated arguments: closed, completed, and in the one form that their values have. Its default is no text at all, which
+/// no schema accepts.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
     bytes: Vec<u8>,
 }

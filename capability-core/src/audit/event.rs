@@ -76,16 +76,22 @@ impl Serialize for Asked {
 }
 
 /// Where in a capability's *own schema* a refusal arose: keyword and schema path, neither of which a caller can choose.
+///
+/// Boxed: few records have one, and every record would carry its size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SchemaPlace {
+#[serde(transparent)]
+pub struct SchemaPlace(Box<Place>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Place {
     keyword: &'static str,
     schema_path: String,
 }
 
 impl SchemaPlace {
     /// Reached only from the validator, with a path inside the compiled schema.
-    pub(crate) const fn of_schema(keyword: &'static str, schema_path: String) -> Self {
-        Self { keyword, schema_path }
+    pub(crate) fn of_schema(keyword: &'static str, schema_path: String) -> Self {
+        Self(Box::new(Place { keyword, schema_path }))
     }
 }
 

@@ -57,10 +57,11 @@ impl MemorySink {
 impl Sink for MemorySink {
     fn submit(&self, record: Record) -> Submission {
         let mut state = self.lock();
-        if state.failed {
+        let State { records, failed } = &mut *state;
+        if *failed {
             return Submission::Done(Err(SinkFault));
         }
-        state.records.push(record);
-        Submission::Done(Ok(Receipt { seq: state.records.len() as u64, hash: None }))
+        records.push(record);
+        Submission::Done(Ok(Receipt { seq: records.len() as u64, hash: None }))
     }
 }

@@ -3,53 +3,49 @@
 use std::sync::Arc;
 
 use super::Executor;
-use super::invocation::{Confirmed, Course, Invocation, Permitted, Stopped, Valid};
+use super::invocation::{Confirmed, Course, Invocation, Permitted, Stopped};
 use super::outcome::Ended;
 use crate::approval::{ApprovalId, ApprovalStatus, DigestInput, Filed, InvocationDigest, PendingApproval};
 use crate::code::{Code, Stage};
 use crate::policy::{Decision, Verdict};
-use crate::registry::Registered;
 use crate::store::Moved;
 
 impl Invocation<Permitted> {
-    pub(super) async fn into_confirmed(mut self) -> Result<Invocation<Confirmed>, Box<Stopped>> {
-        self.course.ticket.stage = Stage::Confirm;
-        let Permitted { valid, decision } = self.state;
-        let mut course = self.course;
-        let verdict = decision.verdict();
-        if course.resumed.is_some() || verdict != Verdict::Allow {
-            let digest = match course.entry(&valid.subject).map(|held| digest(&course, held, &valid)) {
-                Some(Some(digest)) => digest,
-                Some(None) | None => return Err(course.refuse(Code::SchemaFault)),
+    pub(super) async fn into_confirmed(self) -> Result<Invocation<Confirmed>, Box<Stopped>> {
+        let Self { mut course, state: Permitted(()) } = self;
+        course.ticket.stage = Stage::Confirm;
+        let (Some(decision), Some(_)) = (&course.judged, &course.prepared) else {
+            // Policy denies what was not prepared; this is the fail-closed end of a path that does not exist.
+            return Err(course.refuse(Code::MissingRuntimeBinding));
+        };
+        if course.resumed.is_some() || decision.verdict() != Verdict::Allow {
+            let decision = decision.clone();
+            let Some(digest) = digest(&course) else {
+                return Err(course.refuse(Code::SchemaFault));
             };
             match course.resumed.take() {
                 Some(filed) => course = consume(course, &filed, digest).await?,
-                None => return Err(file(course, *valid, &decision, digest).await),
+                None => return Err(file(course, &decision, digest).await),
             }
         }
-        let Valid { subject, prepared, .. } = *valid;
-        let Ok((prepared, call)) = prepared else {
-            // The denial in its place ended this at policy; this is the fail-closed end of a path that does not exist.
-            return Err(course.refuse(Code::MissingRuntimeBinding));
-        };
-        Ok(Invocation { course, state: Confirmed { subject, prepared, call } })
+        Ok(Invocation { course, state: Confirmed(()) })
     }
 }
 
-fn digest(course: &Course, held: &Registered, valid: &Valid) -> Option<InvocationDigest> {
-    let built = held.built().ok()?;
+fn digest(course: &Course) -> Option<InvocationDigest> {
+    let held = course.registered()?;
     let input = DigestInput {
         capability: held.entry().name().as_str(),
         version: held.entry().version(),
-        schema: &built.digest,
-        arguments: valid.arguments.as_bytes(),
-        target: valid.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
-        identity: course.session.identity(),
-        provider: valid.subject.decision.provider_id,
+        schema: &held.built().ok()?.digest,
+        arguments: course.arguments.as_bytes(),
+        target: course.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
+        identity: course.ticket.session.identity(),
+        provider: course.provider()?.provider_id,
         definition: None,
-        preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()),
+        preview: course.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
     };
-    Some(input.digest(&course.executor.key))
+    Some(input.digest(&course.ticket.executor.key))
 }
 
 /// Uses an approval up: approved, in time, and for exactly this.
@@ -58,7 +54,7 @@ async fn consume(
     filed: &Filed,
     digest: InvocationDigest,
 ) -> Result<Box<Course>, Box<Stopped>> {
-    let executor = &course.executor;
+    let executor = &course.ticket.executor;
     let now = executor.environment.now();
     match executor.approvals.consume(filed.approval.id, digest, now).await {
         Ok(Moved::Yes) => {
@@ -86,11 +82,11 @@ pub(super) const fn waiting(approval: &PendingApproval) -> Ended {
 }
 
 /// Files the invocation for a person.
-async fn file(mut course: Box<Course>, valid: Valid, decision: &Decision, digest: InvocationDigest) -> Box<Stopped> {
-    let Some(entry) = course.entry(&valid.subject).map(Registered::entry) else {
+async fn file(mut course: Box<Course>, decision: &Decision, digest: InvocationDigest) -> Box<Stopped> {
+    let Some(entry) = course.entry() else {
         return course.refuse(Code::UnknownCapability);
     };
-    let environment = &course.executor.environment;
+    let environment = &course.ticket.executor.environment;
     let mut id = [0; 16];
     environment.fill_random(&mut id);
     let created_at = environment.now();
@@ -100,18 +96,18 @@ async fn file(mut course: Box<Course>, valid: Valid, decision: &Decision, digest
         version: entry.version(),
         class: entry.class(),
         risk: entry.risk(),
-        identity: course.session.identity().clone(),
-        arguments: valid.arguments.as_bytes().to_vec(),
-        target: valid.target,
-        preview: valid.prepared.as_ref().ok().and_then(|(prepared, _)| prepared.preview()).cloned(),
-        claims: valid.claims,
+        identity: course.ticket.session.identity().clone(),
+        arguments: course.arguments.as_bytes().to_vec(),
+        target: course.target.take(),
+        preview: course.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).cloned(),
+        claims: core::mem::take(&mut course.proposal.claims),
         because: decision.deciding().map(|said| said.code).collect(),
         created_at,
-        expires_at: created_at.after(course.executor.limits.approval_lifetime),
+        expires_at: created_at.after(course.ticket.executor.limits.approval_lifetime),
     };
     let ended = waiting(&approval);
     course.ticket.approval = Some(approval.id);
-    match course.executor.approvals.file(Filed { approval, digest }).await {
+    match course.ticket.executor.approvals.file(Filed { approval, digest }).await {
         Ok(true) => course.stop(ended),
         Ok(false) => {
             course.ticket.approval = None;

@@ -1,39 +1,48 @@
 //! Stage six: the record, always.
 
-use super::invocation::{Executed, Invocation, Stopped, refused_at};
+use super::invocation::{Course, Executed, Invocation, Stopped, refused_at};
 use super::outcome::{Effect, Ended, Outcome};
-use crate::audit::Ending;
+use crate::audit::{Ending, Submission};
 use crate::code::Stage;
 
 impl Invocation<Executed> {
     pub(super) async fn into_outcome(self) -> Outcome {
-        let Executed { ended, effect, place } = self.state;
-        Stopped { course: self.course, ended, effect, place }.audit().await
+        self.course.audit().await
     }
 }
 
 impl Stopped {
     /// Writes the record and gives the outcome.
     pub async fn audit(self) -> Outcome {
-        let Self { course, ended, effect, place } = self;
+        self.0.audit().await
+    }
+}
+
+impl Course {
+    /// Writes the record and gives the outcome, in this order.
+    pub(super) async fn audit(mut self: Box<Self>) -> Outcome {
+        // Whoever comes here says how it ended; this is the fail-closed end of a path that does not exist.
+        let ended = self.ended.take().unwrap_or(Ended::Cancelled);
         let (code, result_bytes) = match &ended {
             Ended::Rejected(refusal) => (Some(refusal.code), None),
             Ended::Executed { result } => (None, Some(result.len() as u64)),
             _ => (None, None),
         };
-        let mut ticket = course.ticket;
         if let Some(code) = code {
-            ticket.stage = refused_at(code, ticket.stage);
+            self.ticket.stage = refused_at(code, self.ticket.stage);
         }
-        let stage = ticket.stage;
-        let (approvals, approval) = (course.executor.approvals.as_ref(), ticket.approval);
-        let ending = Ending { outcome: ended.kind(), code, place, effect, result_bytes };
-        match ticket.finish(ending).durable().await {
+        let (stage, effect) = (self.ticket.stage, self.ticket.effect);
+        let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes };
+        let recorded = match self.ticket.finish(ending) {
+            Submission::Done(answer) => answer,
+            later @ Submission::Later(_) => later.durable().await,
+        };
+        match recorded {
             Ok(receipt) => Outcome { ended, effect, stage, receipt: Some(receipt) },
             Err(_) => {
                 // A question whose record is missing is not asked.
-                if let (Ended::Pending { .. }, Some(approval)) = (&ended, approval) {
-                    let _ = approvals.withdraw(approval).await;
+                if let (Ended::Pending { .. }, Some(approval)) = (&ended, self.ticket.approval) {
+                    let _ = self.ticket.executor.approvals.withdraw(approval).await;
                 }
                 Outcome { ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
             }

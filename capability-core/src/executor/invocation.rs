@@ -5,20 +5,19 @@
 
 use std::sync::Arc;
 
-use super::{Inner, Prepared, Proposal};
+use super::outcome::{Effect, Ended, Refusal};
+use super::{Prepared, Proposal};
 use crate::approval::Filed;
 use crate::arguments::Arguments;
 use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, TargetKind};
-use crate::handle::{Lease, LeaseHolder};
+use crate::handle::{Lease, LeaseHolder, Terms};
 use crate::policy::Decision;
 use crate::provider::ProviderDecision;
 use crate::registry::Registered;
-use crate::session::Session;
-
-use super::outcome::{Effect, Ended, Refusal};
+use crate::session::Ending;
 
 /// One invocation in one state.
 ///
@@ -57,108 +56,128 @@ pub struct Invocation<S> {
     pub(super) state: S,
 }
 
-/// What every state shares.
+/// Everything that an invocation learns, in one block that is filled where it lies: a step hands on the pointer to it. The
+/// state says what stands in it. A part that is missing against the state's word is a refusal, never a panic.
 pub(super) struct Course {
-    pub(super) executor: Arc<Inner>,
-    pub(super) session: Session,
     pub(super) ticket: AuditTicket,
-    /// What is asked for. It stays here, where states are handed on without it, and validate takes its parts.
+    /// What is asked for. Validate takes its arguments.
     pub(super) proposal: Proposal,
-    /// The approval that is being resumed.
-    pub(super) resumed: Option<Filed>,
+    /// The approval that is being resumed; confirm takes it.
+    pub(super) resumed: Option<Box<Filed>>,
+    /// Resolved: the entry's place in the registry, and beyond its end until then. Entries live as long as the executor.
+    pub(super) at: usize,
+    /// Resolved: the decision about an entry that this host does not serve. For all others the registry keeps it.
+    pub(super) unserved: Option<Arc<ProviderDecision>>,
+    /// Validated: in their canonical form.
+    pub(super) arguments: Arguments,
+    /// Validated: what the arguments name as the thing acted on.
+    pub(super) target: Option<(TargetKind, String)>,
+    /// Validated: what the arguments name as the scope of a declaration.
+    pub(super) scope: Option<String>,
+    /// Validated: what policy said before the author's part ran; none when that part was waited for. Permitted: the verdict.
+    pub(super) judged: Option<Decision>,
     /// What the author's code was lent, for as long as this course answers for it.
     pub(super) held: Option<LeaseHolder>,
+    /// Validated: what would run. What policy denies is not prepared. Execute takes it.
+    pub(super) prepared: Option<(Prepared, Call)>,
+    /// Executed or stopped: how it ended; what became of the world is the ticket's.
+    pub(super) ended: Option<Ended>,
+    /// Where in a schema it ended.
+    pub(super) place: Option<SchemaPlace>,
 }
 
 /// Nothing is established.
 pub struct Proposed(pub(super) ());
 
 /// It names a registered capability, and a provider decision says who would run it.
-pub struct Resolved {
-    pub(super) subject: Settled,
-}
-
-/// The registered capability and the decision about it.
-pub(super) struct Settled {
-    /// The registry and this entry's place in it: entries live as long as the executor.
-    pub(super) at: usize,
-    pub(super) decision: Arc<ProviderDecision>,
-}
+pub struct Resolved(pub(super) ());
 
 /// Its arguments follow the schema, parse, and make sense to the author.
-pub struct Validated {
-    pub(super) valid: Box<Valid>,
-}
-
-/// What validation established. Boxed: it travels through three more stages.
-pub(super) struct Valid {
-    pub(super) subject: Settled,
-    pub(super) arguments: Arguments,
-    pub(super) claims: crate::approval::Claims,
-    pub(super) target: Option<(TargetKind, String)>,
-    pub(super) scope: Option<String>,
-    /// What policy said before the author's part ran; none when that part was waited for.
-    pub(super) judged: Option<Decision>,
-    /// What policy denies is not prepared, and that denial stands.
-    pub(super) prepared: Result<(Prepared, Call), Decision>,
-}
+pub struct Validated(pub(super) ());
 
 /// Policy has spoken, and the turn has room.
-pub struct Permitted {
-    pub(super) valid: Box<Valid>,
-    pub(super) decision: Decision,
-}
+pub struct Permitted(pub(super) ());
 
 /// Whatever answer it takes is there, and is used up.
-pub struct Confirmed {
-    pub(super) subject: Settled,
-    pub(super) prepared: Prepared,
-    pub(super) call: Call,
-}
+pub struct Confirmed(pub(super) ());
 
 /// The body ended, one way or another; only the record is missing.
-pub struct Executed {
-    pub(super) ended: Ended,
-    pub(super) effect: Effect,
-    pub(super) place: Option<SchemaPlace>,
-}
+pub struct Executed(pub(super) ());
 
 /// An invocation that goes no further: only the record is missing.
-pub struct Stopped {
-    pub(super) course: Box<Course>,
-    pub(super) ended: Ended,
-    pub(super) effect: Effect,
-    pub(super) place: Option<SchemaPlace>,
-}
+pub struct Stopped(pub(super) Box<Course>);
 
 impl Course {
-    pub(super) fn entry(&self, subject: &Settled) -> Option<&Registered> {
-        self.executor.registry.at(subject.at)
+    /// Nothing is known but who asks for what.
+    pub(super) fn new(ticket: AuditTicket, proposal: Proposal) -> Box<Self> {
+        // Room first, so that it is filled where it lies.
+        Box::write(
+            Box::new_uninit(),
+            Self {
+                ticket,
+                proposal,
+                resumed: None,
+                at: usize::MAX,
+                unserved: None,
+                arguments: Arguments::default(),
+                target: None,
+                scope: None,
+                judged: None,
+                held: None,
+                prepared: None,
+                ended: None,
+                place: None,
+            },
+        )
+    }
+
+    /// The registered capability, once it is resolved.
+    pub(super) fn registered(&self) -> Option<&Registered> {
+        self.ticket.executor.registry.at(self.at)
+    }
+
+    /// Its entry.
+    pub(super) fn entry(&self) -> Option<&'static Capability> {
+        self.registered().map(Registered::entry)
+    }
+
+    /// The decision about it.
+    pub(super) fn provider(&self) -> Option<&ProviderDecision> {
+        match &self.unserved {
+            Some(unserved) => Some(unserved),
+            None => self.registered().map(Registered::served),
+        }
     }
 
     /// What the author's code is lent, until this course ends or says otherwise.
-    pub(super) fn call(&mut self, entry: &'static Capability, target: Option<&(TargetKind, String)>) -> Call {
-        let lease = Lease {
+    pub(super) fn call(&mut self, entry: &'static Capability) -> Call {
+        let lease = Lease::new(Terms {
             entry,
             invocation: self.ticket.invocation(),
-            identity: self.session.shared_identity(),
-            target: target.cloned(),
-            ending: Arc::default(),
-        };
+            identity: self.ticket.session.shared_identity(),
+            target: self.target.clone(),
+            broker: Arc::clone(&self.ticket.executor.broker),
+            max_result: entry.bounds().max_result(),
+            ending: Ending::default(),
+        });
         self.held = Some(LeaseHolder::of(&lease));
-        let deadline = self.ticket.begun() + super::PREPARE_TIMEOUT;
-        Call::new(lease, Arc::clone(&self.executor.broker), deadline, entry.bounds().max_result())
+        Call::new(lease)
     }
 
-    /// Ends here, before the body began.
+    /// Ends here, before the body began. What was prepared is thrown away.
+    #[cold]
     pub(super) fn stop(mut self: Box<Self>, ended: Ended) -> Box<Stopped> {
         if let Ended::Rejected(refusal) = &ended {
             self.ticket.stage = refused_at(refusal.code, self.ticket.stage);
         }
-        Box::new(Stopped { course: self, ended, effect: Effect::NotStarted, place: None })
+        self.ticket.effect = Effect::NotStarted;
+        self.prepared = None;
+        self.ended = Some(ended);
+        Box::new(Stopped(self))
     }
 
     /// Ends here with a refusal.
+    #[cold]
     pub(super) fn refuse(self: Box<Self>, refusal: impl Into<Refusal>) -> Box<Stopped> {
         self.stop(Ended::Rejected(refusal.into()))
     }

@@ -85,16 +85,17 @@ pub struct Setup {
     pub limits: Limits,
 }
 
-struct Inner {
+/// What an executor is made of; an invocation holds on to it.
+pub(crate) struct Inner {
     registry: Registry,
     runner: Arc<dyn Runner>,
     broker: Arc<dyn Broker>,
-    sink: Arc<dyn Sink>,
+    pub(crate) sink: Arc<dyn Sink>,
     approvals: Arc<dyn Approvals>,
     turns: Arc<dyn Turns>,
     opt_ins: Arc<dyn OptIns>,
     policy: Arc<dyn PolicySource>,
-    environment: Arc<dyn Environment>,
+    pub(crate) environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
     /// Held by whoever answers or expires, so that record and move are one step to everybody else; with what was recorded
@@ -187,10 +188,11 @@ impl Executor {
     /// Asks for something. Whatever happens is the outcome, and is audited: a refusal, a pending question and a failure
     /// as much as a result.
     pub async fn invoke(&self, session: &Session, proposal: Proposal) -> Outcome {
-        match self.enter(session, proposal) {
-            Err(stopped) => stopped.audit().await,
+        let course = match self.enter(session, proposal) {
+            Err(stopped) => stopped.0,
             Ok(course) => through(Invocation { course, state: Proposed(()) }).await,
-        }
+        };
+        course.audit().await
     }
 
     /// Goes on with a pending invocation once it was answered: the stored bytes, under the stored identity, in the
@@ -199,13 +201,13 @@ impl Executor {
     /// Needs a session of the subject that proposed it.
     pub async fn resume(&self, session: &Session, id: ApprovalId) -> Outcome {
         let course = match self.enter(session, Proposal::new(String::new(), 0, Vec::new())) {
-            Err(stopped) => return stopped.audit().await,
-            Ok(course) => course,
+            Err(stopped) => stopped.0,
+            Ok(course) => match self.reopen(course, id).await {
+                Err(stopped) => stopped.0,
+                Ok(invocation) => through(invocation).await,
+            },
         };
-        match self.reopen(course, id).await {
-            Err(stopped) => stopped.audit().await,
-            Ok(invocation) => through(invocation).await,
-        }
+        course.audit().await
     }
 
     /// The first typestate, for measuring stages one by one: whoever holds an executor and a session could `invoke` as
@@ -223,18 +225,12 @@ impl Executor {
         let (start, count) = id.split_at_mut(8);
         start.copy_from_slice(&inner.start);
         count.copy_from_slice(&inner.count.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-        let ticket = AuditTicket::open(
-            Arc::clone(&inner.sink),
-            inner.environment.as_ref(),
-            InvocationId(id),
-            session.shared_identity(),
-        );
-        let (executor, session) = (Arc::clone(inner), session.clone());
-        let course = Box::new(Course { executor, session, ticket, proposal, resumed: None, held: None });
-        if course.session.identity().mode.is_refused_on_entry() {
+        let ticket = AuditTicket::open(Arc::clone(inner), session.clone(), InvocationId(id));
+        let course = Course::new(ticket, proposal);
+        if session.identity().mode.is_refused_on_entry() {
             return Err(course.refuse(Code::ModeRefused));
         }
-        if course.session.ending().has_come() {
+        if session.ending().has_come() {
             return Err(course.refuse(Code::SessionEnded));
         }
         Ok(course)
@@ -249,7 +245,7 @@ impl Executor {
             return Err(course.refuse(Code::StoreUnavailable));
         };
         // Somebody else's approval and none at all are told apart to nobody.
-        let own = |found: &Found| found.summary.identity.subject == course.session.identity().subject;
+        let own = |found: &Found| found.summary.identity.subject == course.ticket.session.identity().subject;
         let Some(Found { summary, filed, note }) = found.filter(own) else {
             return Err(course.refuse(Code::ApprovalUnknown));
         };
@@ -267,16 +263,15 @@ impl Executor {
         };
         let Filed { approval, .. } = &filed;
         let mut identity = approval.identity.clone();
-        identity.mode = identity.mode.max(course.session.identity().mode);
-        course.session = course.session.under(identity);
-        course.ticket.under(course.session.shared_identity());
+        identity.mode = identity.mode.max(course.ticket.session.identity().mode);
+        course.ticket.session = course.ticket.session.under(identity);
         course.proposal = Proposal {
             name: approval.capability.clone(),
             version: approval.version.get(),
             arguments: approval.arguments.clone(),
             claims: approval.claims.clone(),
         };
-        course.resumed = Some(filed);
+        course.resumed = Some(Box::new(filed));
         Ok(Invocation { course, state: Proposed(()) })
     }
 
@@ -286,11 +281,11 @@ impl Executor {
     }
 }
 
-/// The six stages. Each hands on or stops, and whatever stops is audited.
-async fn through(invocation: Invocation<Proposed>) -> Outcome {
+/// The first five stages. Each hands on or stops, and whichever it was, the audit follows.
+async fn through(invocation: Invocation<Proposed>) -> Box<Course> {
     match to_the_end(invocation).await {
-        Ok(executed) => executed.into_outcome().await,
-        Err(stopped) => stopped.audit().await,
+        Ok(executed) => executed.course,
+        Err(stopped) => stopped.0,
     }
 }
 

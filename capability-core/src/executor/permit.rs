@@ -1,56 +1,61 @@
 //! Stage three: the verdict, and room in the turn.
 
-use super::invocation::{Course, Invocation, Permitted, Settled, Stopped, Validated};
+use super::invocation::{Course, Invocation, Permitted, Stopped, Validated};
 use super::outcome::Refusal;
-use crate::audit::{Contributions, Event, RulesAsked};
+use crate::audit::{Contributions, Event, Record, RulesAsked};
 use crate::code::{Code, Stage};
-use crate::contract::{Capability, Network, TargetKind};
+use crate::contract::{Capability, Network};
 use crate::future::Soon;
-use crate::policy::{Decision, OptIn, Question, Rule, RulesSaid, Verdict, evaluate};
+use crate::policy::{Decision, OptIn, Question, Rule, RulesSaid, Verdict, evaluate_into};
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
 use crate::time::Timestamp;
 
 impl Invocation<Validated> {
-    pub(super) async fn into_permitted(mut self) -> Result<Invocation<Permitted>, Box<Stopped>> {
-        self.course.ticket.stage = Stage::Policy;
-        let Validated { mut valid } = self.state;
-        let mut course = self.course;
-        let Some(entry) = course.entry(&valid.subject).map(crate::registry::Registered::entry) else {
+    pub(super) async fn into_permitted(self) -> Result<Invocation<Permitted>, Box<Stopped>> {
+        let Self { mut course, state: Validated(()) } = self;
+        course.ticket.stage = Stage::Policy;
+        let Some(entry) = course.entry() else {
             return Err(course.refuse(Code::UnknownCapability));
         };
-        // Policy as it is now; but a denial that kept the author's part from running stands, whatever changed since: nobody is
-        // asked about a call that was not prepared.
-        let decision = match (&valid.prepared, valid.judged.take()) {
-            (Err(denied), _) => denied.clone(),
-            (Ok(_), Some(judged)) => judged,
-            (Ok(_), None) => course.judge(entry, &valid.subject, valid.scope.as_deref(), valid.target.as_ref()),
+        // Policy as it is now, which is what it was when nothing has been waited for since; but a denial that kept the
+        // author's part from running stands, whatever changed: nobody is asked about a call that was not prepared.
+        if course.judged.is_none() {
+            course.judge(entry);
+        }
+        let Some(decision) = &course.judged else {
+            return Err(course.refuse(Code::MissingRuntimeBinding));
         };
-        let recorded = course.ticket.submit(Event::PolicyDecision {
-            asked: course.ticket.asked(),
-            verdict: decision.verdict(),
-            contributions: Contributions(*decision.contributions()),
-            rules: decision.rules().map(|rules| RulesAsked::of(&decision, rules)),
+        let verdict = decision.verdict();
+        let recorded = course.ticket.submit(Record {
+            at: course.ticket.at(),
+            event: Event::PolicyDecision {
+                asked: course.ticket.asked(),
+                verdict,
+                contributions: Contributions(*decision.contributions()),
+                rules: decision.rules().map(|rules| RulesAsked::of(decision, rules)),
+            },
         });
         if recorded.is_refused() {
             return Err(course.refuse(Code::AuditUnavailable));
         }
-        if decision.verdict() == Verdict::Deny {
-            return Err(course.refuse(denial(&decision, entry)));
+        if verdict == Verdict::Deny {
+            let denial = denial(decision, entry);
+            return Err(course.refuse(denial));
         }
         // A resumed call keeps the reservation that its first attempt made.
         if course.resumed.is_none() {
-            let identity = course.session.identity();
-            let caps = TurnCaps { capability: entry.bounds().per_turn(), total: course.executor.limits.per_turn };
+            let identity = course.ticket.session.identity();
+            let executor = &course.ticket.executor;
+            let caps = TurnCaps { capability: entry.bounds().per_turn(), total: executor.limits.per_turn };
             let key = (entry.name(), entry.version());
-            let reserved = match course.executor.turns.reserve(identity.id, identity.turn, key, caps) {
-                Soon::Ready(reserved) => reserved,
-                Soon::Later(reserving) => {
-                    let reserved = reserving.await;
-                    course.ticket.waited();
-                    reserved
-                }
+            let (reserved, at_once) = match executor.turns.reserve(identity.id, identity.turn, key, caps) {
+                Soon::Ready(reserved) => (reserved, true),
+                Soon::Later(reserving) => (reserving.await, false),
             };
+            if !at_once {
+                course.ticket.waited();
+            }
             match reserved {
                 Ok(Reservation::Made) => {}
                 Ok(Reservation::CapabilityExhausted) => return Err(course.refuse(Code::TurnCap)),
@@ -58,42 +63,45 @@ impl Invocation<Validated> {
                 Err(_) => return Err(course.refuse(Code::StoreUnavailable)),
             }
         }
-        Ok(Invocation { course, state: Permitted { valid, decision } })
+        Ok(Invocation { course, state: Permitted(()) })
     }
 }
 
 impl Course {
-    /// What policy says at this moment.
-    pub(super) fn judge(
-        &self,
-        entry: &Capability,
-        subject: &Settled,
-        scope: Option<&str>,
-        target: Option<&(TargetKind, String)>,
-    ) -> Decision {
-        let policy = self.executor.policy.current();
-        let identity = self.session.identity();
+    /// Puts down what policy says at this moment, and gives the verdict.
+    pub(super) fn judge(&mut self, entry: &Capability) -> Verdict {
         let opt_in = match entry.class().network {
             Network::Local => OptIn::Off,
-            Network::External => self.executor.opt_ins.state(entry.name().family()),
+            Network::External => self.ticket.executor.opt_ins.state(entry.name().family()),
         };
-        evaluate(&Question {
+        let bound = self.provider().is_some_and(|provider| provider.admission_status == AdmissionStatus::Ready);
+        let session = &self.ticket.session;
+        let identity = session.identity();
+        let policy = self.ticket.executor.policy.current();
+        let question = Question {
             capability: entry,
             class: entry.class(),
             subject: &identity.subject,
             origin: identity.origin,
-            declarations: self.session.declarations(),
-            behind: self.session.behind(),
-            scope,
-            target: target.map(|(kind, text)| (*kind, text.as_str())),
+            declarations: session.declarations(),
+            behind: session.behind(),
+            scope: self.scope.as_deref(),
+            target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
             mode: identity.mode,
             opt_in,
-            bound: subject.decision.admission_status == AdmissionStatus::Ready,
+            bound,
             faulted: false,
             // The clock is only read for rules that ask for it.
-            at: if policy.asks_for_the_time() { self.executor.environment.now() } else { Timestamp::from_micros(0) },
+            at: if policy.asks_for_the_time() {
+                self.ticket.executor.environment.now()
+            } else {
+                Timestamp::from_micros(0)
+            },
             policy: &policy,
-        })
+        };
+        let decision = self.judged.insert(Decision::UNASKED);
+        evaluate_into(decision, &question);
+        decision.verdict()
     }
 }
 

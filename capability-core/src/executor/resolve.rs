@@ -1,23 +1,23 @@
 //! Stage one: an exact name and version, and who would run it.
 
-use super::invocation::{Invocation, Proposed, Resolved, Settled, Stopped};
+use super::invocation::{Invocation, Proposed, Resolved, Stopped};
 use crate::code::{Code, Stage};
 
 impl Invocation<Proposed> {
-    pub(super) fn into_resolved(mut self) -> Result<Invocation<Resolved>, Box<Stopped>> {
-        self.course.ticket.stage = Stage::Resolve;
-        let proposal = &self.course.proposal;
-        let executor = &self.course.executor;
+    pub(super) fn into_resolved(self) -> Result<Invocation<Resolved>, Box<Stopped>> {
+        let Self { mut course, state: Proposed(()) } = self;
+        course.ticket.stage = Stage::Resolve;
+        let executor = &course.ticket.executor;
         let found = executor
             .registry
-            .position(&proposal.name, proposal.version)
-            .and_then(|at| executor.registry.at(at).map(|held| (at, held)));
-        let Some((at, held)) = found else {
-            return Err(self.course.refuse(Code::UnknownCapability));
+            .position(&course.proposal.name, course.proposal.version)
+            .and_then(|at| executor.registry.at(at).map(|held| (at, held.entry(), held)));
+        let Some((at, entry, held)) = found else {
+            return Err(course.refuse(Code::UnknownCapability));
         };
-        let entry = held.entry();
-        let decision = held.decision(executor.binds(entry));
-        self.course.ticket.resolved(entry, entry.class());
-        Ok(Invocation { course: self.course, state: Resolved { subject: Settled { at, decision } } })
+        course.unserved = if executor.binds(entry) { None } else { Some(held.unserved()) };
+        course.at = at;
+        course.ticket.resolved(entry, entry.class());
+        Ok(Invocation { course, state: Resolved(()) })
     }
 }

@@ -14,7 +14,7 @@ use crate::contract::Capability;
 use crate::failure::Failure;
 use crate::future::{BoxFuture, Soon, at_once};
 use crate::preview::Preview;
-use crate::private::{ArgumentRefusal, BodyFault, PreparedBody};
+use crate::private::{ArgumentRefusal, BodyFault, PreparedBody, Ran};
 
 /// What keeps a body away from everything it was not lent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -57,7 +57,7 @@ impl Guarantees {
 /// prepared body that is not confirmed is dropped.
 pub struct Prepared {
     body: Held,
-    preview: Option<Preview>,
+    preview: Option<Box<Preview>>,
 }
 
 /// What the author's types do when they are dropped is caught: letting go of a call takes no executor along.
@@ -82,7 +82,7 @@ impl Prepared {
     /// What a runner keeps for itself until [`Runner::run`], and the author's preview.
     #[must_use]
     pub fn elsewhere(body: Box<dyn Any + Send>, preview: Option<Preview>) -> Self {
-        Self { body: Held(Some(Body::Elsewhere(body))), preview }
+        Self { body: Held(Some(Body::Elsewhere(body))), preview: preview.map(Box::new) }
     }
 
     const fn here(body: Box<dyn PreparedBody>) -> Self {
@@ -91,8 +91,8 @@ impl Prepared {
 
     /// The author's preview.
     #[must_use]
-    pub const fn preview(&self) -> Option<&Preview> {
-        self.preview.as_ref()
+    pub fn preview(&self) -> Option<&Preview> {
+        self.preview.as_deref()
     }
 
     /// What [`Prepared::elsewhere`] was given; `None` for a body that waits in this process.
@@ -188,7 +188,7 @@ pub trait Runner: Send + Sync + 'static {
     ) -> Soon<'a, Result<Prepared, PrepareFault>>;
 
     /// Runs a prepared body until its call's deadline.
-    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd>;
+    fn run(&self, prepared: Prepared, call: Call) -> Soon<'_, BodyEnd>;
 }
 
 /// Runs bodies on the caller's own task. A body that blocks stalls its caller, and a deadline binds only where the body
@@ -227,21 +227,31 @@ async fn preview_in_process(body: Box<dyn PreparedBody>, call: Call) -> Result<P
     if !preview.is_within_bounds() {
         return Err(PrepareFault::Failed(Failure::public("the preview is too long to be read by a person")));
     }
-    prepared.preview = Some(preview);
+    prepared.preview = Some(Box::new(preview));
     Ok(prepared)
 }
 
-/// The body's own future under its deadline, with panics caught: the whole of an in-process runner's `run`.
-pub async fn run_in_process(mut prepared: Prepared, call: Call) -> BodyEnd {
+/// The body under its deadline, with panics caught: the whole of an in-process runner's `run`. A body that is no future runs
+/// here and now.
+#[must_use = "futures do nothing unless they are awaited"]
+pub fn run_in_process(mut prepared: Prepared, call: Call) -> Soon<'static, BodyEnd> {
     let Some(Body::Here(body)) = prepared.body.0.take() else {
-        return BodyEnd::Panicked;
+        return Soon::Ready(BodyEnd::Panicked);
     };
-    let deadline = call.deadline();
+    // What never waits has no use for a deadline.
+    let deadline = body.waits().then(|| call.deadline());
     // The first step of a body may be written outside its future: making it can panic too.
-    let Some(running) = caught(|| body.run(call)) else {
-        return BodyEnd::Panicked;
-    };
-    let mut running = CatchUnwind(Some(running));
+    match caught(|| body.run(call)) {
+        None => Soon::Ready(BodyEnd::Panicked),
+        Some(Soon::Ready(ran)) => Soon::Ready(ran.into()),
+        Some(Soon::Later(running)) => {
+            let deadline = deadline.unwrap_or_else(tokio::time::Instant::now);
+            Soon::Later(Box::pin(until(deadline, CatchUnwind(Some(running)))))
+        }
+    }
+}
+
+async fn until(deadline: tokio::time::Instant, mut running: CatchUnwind<Ran>) -> BodyEnd {
     let ended = match at_once(&mut running).await {
         Some(ended) => ended,
         None => match tokio::time::timeout_at(deadline, running).await {
@@ -249,12 +259,17 @@ pub async fn run_in_process(mut prepared: Prepared, call: Call) -> BodyEnd {
             Err(_) => return BodyEnd::TimedOut,
         },
     };
-    match ended {
-        None => BodyEnd::Panicked,
-        Some(Ok(result)) => BodyEnd::Result(result),
-        Some(Err(BodyFault::Failed(failure))) => BodyEnd::Failed(failure),
-        Some(Err(BodyFault::TooLarge)) => BodyEnd::TooLarge,
-        Some(Err(BodyFault::Unserialisable)) => BodyEnd::Unserialisable,
+    ended.map_or(BodyEnd::Panicked, BodyEnd::from)
+}
+
+impl From<Ran> for BodyEnd {
+    fn from(ran: Ran) -> Self {
+        match ran {
+            Ok(result) => Self::Result(result),
+            Err(BodyFault::Failed(failure)) => Self::Failed(failure),
+            Err(BodyFault::TooLarge) => Self::TooLarge,
+            Err(BodyFault::Unserialisable) => Self::Unserialisable,
+        }
     }
 }
 
@@ -272,8 +287,8 @@ impl Runner for InlineRunner {
         prepare_in_process(entry, arguments, call)
     }
 
-    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
-        Box::pin(run_in_process(prepared, call))
+    fn run(&self, prepared: Prepared, call: Call) -> Soon<'_, BodyEnd> {
+        run_in_process(prepared, call)
     }
 }
 

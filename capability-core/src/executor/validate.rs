@@ -1,72 +1,89 @@
 //! Stage two: the arguments, first against the schema and then by the author's own part.
 
-use super::invocation::{Course, Invocation, Resolved, Stopped, Valid, Validated};
+use super::invocation::{Course, Invocation, Resolved, Stopped, Validated};
 use super::outcome::{Ended, Refusal, sentence};
 use super::runner::PrepareFault;
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
 use crate::code::{Code, Stage};
+use crate::contract::Capability;
 use crate::future::Soon;
 use crate::policy::Verdict;
 
 impl Invocation<Resolved> {
-    pub(super) async fn into_validated(mut self) -> Result<Invocation<Validated>, Box<Stopped>> {
-        self.course.ticket.stage = Stage::Validate;
-        let Resolved { subject } = self.state;
-        let mut course = self.course;
-        let (arguments, claims) =
-            (core::mem::take(&mut course.proposal.arguments), core::mem::take(&mut course.proposal.claims));
-        let Some(held) = course.entry(&subject) else {
-            return Err(course.refuse(Code::UnknownCapability));
+    pub(super) async fn into_validated(self) -> Result<Invocation<Validated>, Box<Stopped>> {
+        let Self { mut course, state: Resolved(()) } = self;
+        course.ticket.stage = Stage::Validate;
+        let entry = match course.read() {
+            Ok(entry) => entry,
+            Err(refusal) => return Err(course.refuse(*refusal)),
         };
-        let entry = held.entry();
-        if !claims.fit() {
-            return Err(course.refuse(Code::ClaimsTooLarge));
-        }
-        let arguments = match held.built() {
-            Err(fault) => {
-                let refusal = Refusal { message: fault.to_string().into(), ..Code::SchemaFault.into() };
-                return Err(course.refuse(refusal));
-            }
-            Ok(built) => built.validators.arguments_of(arguments),
-        };
-        let arguments = match arguments {
-            Ok(arguments) => arguments,
-            Err(fault) => return Err(refused(course, fault)),
-        };
-        let target = entry.target();
-        let target = target.argument.and_then(|name| named(&arguments, name)).map(|text| (target.kind, text));
-        let scope = entry.scope().and_then(|name| named(&arguments, name));
         // What policy denies does not run, and its author's part is not asked either: it is code with handles.
-        let decision = course.judge(entry, &subject, scope.as_deref(), target.as_ref());
-        let mut judged = None;
-        let prepared = if decision.verdict() == Verdict::Deny {
-            Err(decision)
-        } else {
-            judged = Some(decision);
-            let call = course.call(entry, target.as_ref());
-            let prepared = match course.executor.runner.prepare(entry, arguments.as_bytes(), &call) {
-                Soon::Ready(prepared) => Some(prepared),
+        if course.judge(entry) != Verdict::Deny {
+            let call = course.call(entry);
+            let (mut waited, mut cancelled) = (false, false);
+            let prepared = match course.ticket.executor.runner.prepare(entry, course.arguments.as_bytes(), &call) {
+                Soon::Ready(prepared) => prepared,
                 Soon::Later(preparing) => {
-                    // Policy may change while it is waited for: the stage of its own asks again.
-                    judged = None;
+                    waited = true;
                     tokio::select! {
                         biased;
-                        prepared = preparing => Some(prepared),
-                        () = course.session.ending().comes() => None,
+                        prepared = preparing => prepared,
+                        () = course.ticket.session.ending().comes() => {
+                            cancelled = true;
+                            Err(PrepareFault::TimedOut)
+                        }
                     }
                 }
             };
+            if waited {
+                // Policy may have changed meanwhile: the stage of its own asks again.
+                course.judged = None;
+                course.ticket.waited();
+            }
             match prepared {
-                Some(Ok(prepared)) => Ok((prepared, call)),
-                Some(Err(fault)) => return Err(course.refuse(unprepared(fault))),
-                None => return Err(course.stop(Ended::Cancelled)),
+                Ok(prepared) => course.prepared = Some((prepared, call)),
+                Err(_) if cancelled => return Err(course.stop(Ended::Cancelled)),
+                Err(fault) => return Err(course.refuse(unprepared(fault))),
+            }
+        }
+        Ok(Invocation { course, state: Validated(()) })
+    }
+}
+
+impl Course {
+    /// Puts the arguments in their canonical form in the place of the bytes that were sent, with what they name as target
+    /// and scope.
+    fn read(&mut self) -> Result<&'static Capability, Box<Refusal>> {
+        let raw = core::mem::take(&mut self.proposal.arguments);
+        let refused = |refusal| Err(Box::new(refusal));
+        let Some(held) = self.registered() else {
+            return refused(Code::UnknownCapability.into());
+        };
+        let entry = held.entry();
+        if !self.proposal.claims.fit() {
+            return refused(Code::ClaimsTooLarge.into());
+        }
+        let arguments = match held.built() {
+            Err(fault) => return refused(Refusal { message: fault.to_string().into(), ..Code::SchemaFault.into() }),
+            Ok(built) => built.validators.arguments_of(raw),
+        };
+        self.arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(fault) => {
+                let (refusal, place) = refused_arguments(fault);
+                self.place = place;
+                return refused(refusal);
             }
         };
-        course.ticket.stage = Stage::Validate;
-        course.ticket.waited();
-        let valid = Box::new(Valid { subject, arguments, claims, target, scope, judged, prepared });
-        Ok(Invocation { course, state: Validated { valid } })
+        let target = entry.target();
+        if let Some(name) = target.argument {
+            self.target = named(&self.arguments, name).map(|text| (target.kind, text));
+        }
+        if let Some(name) = entry.scope() {
+            self.scope = named(&self.arguments, name);
+        }
+        Ok(entry)
     }
 }
 
@@ -79,7 +96,7 @@ fn named(arguments: &Arguments, name: &str) -> Option<String> {
     })
 }
 
-fn refused(course: Box<Course>, fault: ArgumentFault) -> Box<Stopped> {
+fn refused_arguments(fault: ArgumentFault) -> (Refusal, Option<SchemaPlace>) {
     let code = match fault.code {
         ArgumentCode::TooLarge => Code::ArgumentsTooLarge,
         ArgumentCode::Malformed => Code::ArgumentsMalformed,
@@ -90,10 +107,7 @@ fn refused(course: Box<Course>, fault: ArgumentFault) -> Box<Stopped> {
         ArgumentCode::Schema => Code::SchemaViolation,
     };
     let place = fault.keyword.zip(fault.schema_path).map(|(keyword, path)| SchemaPlace::of_schema(keyword, path));
-    let refusal = Refusal { code, message: fault.message.into(), help: fault.help.into() };
-    let mut stopped = course.stop(Ended::Rejected(refusal));
-    stopped.place = place;
-    stopped
+    (Refusal { code, message: fault.message.into(), help: fault.help.into() }, place)
 }
 
 fn unprepared(fault: PrepareFault) -> Refusal {

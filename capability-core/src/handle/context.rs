@@ -1,6 +1,7 @@
 //! Who asks, and how long there is.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use super::{Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
 use crate::call::Call;
@@ -9,7 +10,7 @@ use crate::session::{Mode, SessionIdentity, Subject, TurnId};
 /// The call's circumstances. Reading it changes nothing and reaches nothing.
 #[derive(Debug, Clone)]
 pub struct Context {
-    identity: std::sync::Arc<SessionIdentity>,
+    identity: Arc<SessionIdentity>,
     deadline: tokio::time::Instant,
 }
 
@@ -47,6 +48,6 @@ impl Handle for Context {
     type Scope = Targetless;
 
     fn lend(call: &Call) -> Self {
-        Self { identity: call.lease().identity.clone(), deadline: call.deadline() }
+        Self { identity: Arc::clone(&call.lease().terms().identity), deadline: call.deadline() }
     }
 }

@@ -3,93 +3,110 @@
 use core::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::HandleKind;
+use super::{Broker, HandleKind};
 use crate::audit::InvocationId;
 use crate::contract::{Capability, CapabilityName, TargetKind};
 use crate::session::{Ending, SessionIdentity};
 
-/// For whom a request is made: minted by the executor for one invocation, never by a capability.
+/// For whom a request is made: minted by the executor for one invocation, never by a capability. Cheap to clone; all clones
+/// are one lease.
 #[derive(Clone)]
-pub struct Lease {
+pub struct Lease(Arc<Terms>);
+
+/// What one invocation's handles are served under, its end among it: one block that everybody who has to do with the call
+/// shares.
+pub(crate) struct Terms {
     pub(crate) entry: &'static Capability,
     pub(crate) invocation: InvocationId,
     pub(crate) identity: Arc<SessionIdentity>,
     /// What the arguments name as the thing acted on: judged by policy and shown to whoever approves.
     pub(crate) target: Option<(TargetKind, String)>,
-    pub(crate) ending: Arc<Ending>,
+    /// Who serves.
+    pub(crate) broker: Arc<dyn Broker>,
+    /// How many bytes the result's JSON text may have.
+    pub(crate) max_result: u64,
+    pub(crate) ending: Ending,
 }
 
 impl Lease {
+    pub(crate) fn new(terms: Terms) -> Self {
+        Self(Arc::new(terms))
+    }
+
+    pub(crate) fn terms(&self) -> &Terms {
+        &self.0
+    }
+
     /// The capability that was lent the handle.
     #[must_use]
     pub fn capability(&self) -> CapabilityName {
-        self.entry.name()
+        self.0.entry.name()
     }
 
     /// Its version.
     #[must_use]
     pub fn version(&self) -> NonZeroU32 {
-        self.entry.version()
+        self.0.entry.version()
     }
 
     /// Its registry entry: the class and the handles that it was compiled with.
     #[must_use]
-    pub const fn entry(&self) -> &'static Capability {
-        self.entry
+    pub fn entry(&self) -> &'static Capability {
+        self.0.entry
     }
 
     /// The invocation: what a broker counts budgets by.
     #[must_use]
-    pub const fn invocation(&self) -> InvocationId {
-        self.invocation
+    pub fn invocation(&self) -> InvocationId {
+        self.0.invocation
     }
 
     /// Who asked.
     #[must_use]
     pub fn identity(&self) -> &SessionIdentity {
-        &self.identity
+        &self.0.identity
     }
 
     /// What this very call was judged and approved to act on, when its capability declares a target.
     #[must_use]
     pub fn target(&self) -> Option<(TargetKind, &str)> {
-        self.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
+        self.0.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
     }
 
     /// The declared handle of that family and instance, with what it allows; `None` when the entry declares none.
     #[must_use]
     pub fn declared(&self, family: super::HandleFamily, instance: &str) -> Option<&'static HandleKind> {
-        self.entry.handles().iter().find(|kind| kind.family() == family && kind.instance() == instance)
+        self.0.entry.handles().iter().find(|kind| kind.family() == family && kind.instance() == instance)
     }
 
     /// The end of this lease, to be waited for: what a broker keeps open for the call is closed then.
     #[must_use]
     pub fn ending(&self) -> LeaseEnding {
-        LeaseEnding(Arc::clone(&self.ending))
+        LeaseEnding(self.clone())
     }
 }
 
 impl core::fmt::Debug for Lease {
     /// Without the target, which is an argument.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Lease({} in {})", self.entry, self.invocation)
+        write!(f, "Lease({} in {})", self.0.entry, self.0.invocation)
     }
 }
 
 /// The end of a lease: it comes when the body has ended, or when nobody waits for it any more.
 #[derive(Clone)]
-pub struct LeaseEnding(Arc<Ending>);
+pub struct LeaseEnding(Lease);
 
 impl LeaseEnding {
     /// Whether it has come: nothing is served under the lease any more.
     #[must_use]
     pub fn has_come(&self) -> bool {
-        self.0.has_come()
+        self.0.terms().ending.has_come()
     }
 
     /// Waits for it.
     pub async fn comes(&self) {
-        self.0.comes().await;
+        self.0.terms().ending.comes().await;
     }
 }
 
@@ -100,16 +117,16 @@ impl core::fmt::Debug for LeaseEnding {
 }
 
 /// Ends a lease when it is dropped. The executor holds it for exactly as long as somebody answers for the call.
-pub(crate) struct LeaseHolder(Arc<Ending>);
+pub(crate) struct LeaseHolder(Lease);
 
 impl LeaseHolder {
     pub(crate) fn of(lease: &Lease) -> Self {
-        Self(Arc::clone(&lease.ending))
+        Self(lease.clone())
     }
 }
 
 impl Drop for LeaseHolder {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.terms().ending.end();
     }
 }

@@ -98,6 +98,13 @@ pub struct Contribution {
     pub code: Code,
 }
 
+impl Contribution {
+    /// Nothing to say.
+    pub(super) const fn clear(contributor: Contributor) -> Self {
+        Self { contributor, verdict: Verdict::Allow, code: Code::Clear }
+    }
+}
+
 impl Contributor {
     /// All of them, in the order they are reported.
     pub const ALL: [Self; CONTRIBUTORS] = [
@@ -135,9 +142,6 @@ impl Contributor {
     /// What it says to `question`.
     #[must_use]
     pub fn answer(self, question: &Question<'_>) -> Contribution {
-        if question.policy.is_empty() {
-            return self.with(question, &Ruled::without_rules(question));
-        }
         self.with(question, &Ruled::by_rules(question, false))
     }
 
@@ -188,21 +192,15 @@ struct Ruled {
 impl Ruled {
     /// Only the entry's own default.
     #[inline]
-    fn without_rules(question: &Question<'_>) -> Self {
+    const fn by_default(question: &Question<'_>) -> Self {
         let operator = match question.capability.default_effect() {
             DefaultEffect::Floor => clear(),
             DefaultEffect::Ask => (Verdict::Ask, Code::DefaultAsk),
             DefaultEffect::Deny => (Verdict::Deny, Code::DefaultDeny),
         };
-        let mut ruled =
-            Self { operator, workspace: clear(), package: clear(), delegation: clear(), fault: None, said: None };
-        for ancestor in question.behind {
-            ruled.delegate(question, ancestor, Verdict::Allow);
-        }
-        ruled
+        Self { operator, workspace: clear(), package: clear(), delegation: clear(), fault: None, said: None }
     }
 
-    #[inline(never)]
     fn by_rules(question: &Question<'_>, everything: bool) -> Self {
         let default = question.capability.default_effect();
         let asking = Asking {
@@ -263,33 +261,61 @@ const fn deny_if(holds: bool, code: Code) -> (Verdict, Code) {
 
 /// Asks every contributor.
 pub fn evaluate(question: &Question<'_>) -> Decision {
-    if question.policy.is_empty() {
-        return decided(question, Ruled::without_rules(question));
-    }
-    decided(question, Ruled::by_rules(question, false))
+    let mut decision = Decision::UNASKED;
+    evaluate_into(&mut decision, question);
+    decision
 }
 
 /// Asks every contributor, and lists what became of every single rule, those included that an index leaves out. Slow for
 /// large policies; the verdict is the same.
 pub fn explain(question: &Question<'_>) -> Decision {
-    decided(question, Ruled::by_rules(question, true))
+    let mut decision = Decision::UNASKED;
+    with_rules(&mut decision, question, true);
+    decision
+}
+
+/// Asks every contributor, with what they say put into `decision`, which nobody has contributed to.
+#[inline]
+pub(crate) fn evaluate_into(decision: &mut Decision, question: &Question<'_>) {
+    if question.policy.is_empty() && question.behind.is_empty() {
+        let ruled = Ruled::by_default(question);
+        contribute(decision, question, &ruled);
+    } else {
+        with_rules(decision, question, false);
+    }
+}
+
+/// Out of the way of calls that no rule is about.
+#[inline(never)]
+fn with_rules(decision: &mut Decision, question: &Question<'_>, everything: bool) {
+    let mut ruled = Ruled::by_rules(question, everything);
+    decision.by_rules(ruled.said.take());
+    contribute(decision, question, &ruled);
 }
 
 #[inline]
-fn decided(question: &Question<'_>, mut ruled: Ruled) -> Decision {
-    // Spelt out, in the order of `ALL`, so that each answer is compiled for its own contributor.
-    let contributions = [
-        Contributor::Locked.with(question, &ruled),
-        Contributor::Declared.with(question, &ruled),
-        Contributor::Mode.with(question, &ruled),
-        Contributor::OptIn.with(question, &ruled),
-        Contributor::Binding.with(question, &ruled),
-        Contributor::Floor.with(question, &ruled),
-        Contributor::OperatorRules.with(question, &ruled),
-        Contributor::WorkspaceRules.with(question, &ruled),
-        Contributor::PackageRules.with(question, &ruled),
-        Contributor::Delegation.with(question, &ruled),
-        Contributor::Fault.with(question, &ruled),
-    ];
-    Decision::of(contributions, ruled.said.take())
+fn contribute(decision: &mut Decision, question: &Question<'_>, ruled: &Ruled) {
+    let mut verdict = Verdict::Allow;
+    // Spelt out, so that each answer is compiled for its own contributor, and only what is not clear is written.
+    let [locked, declared, mode, opt_in, binding, floor, operator, workspace, package, delegation, fault] =
+        decision.places();
+    let mut ask = |place: &mut Contribution, contributor: Contributor| {
+        let answer = contributor.with(question, ruled);
+        if answer.verdict != Verdict::Allow {
+            verdict = verdict.max(answer.verdict);
+            *place = answer;
+        }
+    };
+    ask(locked, Contributor::Locked);
+    ask(declared, Contributor::Declared);
+    ask(mode, Contributor::Mode);
+    ask(opt_in, Contributor::OptIn);
+    ask(binding, Contributor::Binding);
+    ask(floor, Contributor::Floor);
+    ask(operator, Contributor::OperatorRules);
+    ask(workspace, Contributor::WorkspaceRules);
+    ask(package, Contributor::PackageRules);
+    ask(delegation, Contributor::Delegation);
+    ask(fault, Contributor::Fault);
+    decision.conclude(verdict);
 }

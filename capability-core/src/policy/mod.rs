@@ -20,6 +20,7 @@ mod verdict;
 mod window;
 mod written;
 
+pub(crate) use contributor::evaluate_into;
 pub use contributor::{CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate, explain};
 pub use fit::{Lint, Registered};
 pub use judge::{Considered, Fate, RulesSaid};

@@ -78,19 +78,50 @@ pub struct Flip {
 #[must_use = "a decision that is not looked at decides nothing"]
 pub struct Decision {
     contributions: [Contribution; CONTRIBUTORS],
+    verdict: Verdict,
     /// Absent when there is no rule about the call.
     rules: Option<Box<RulesSaid>>,
 }
 
 impl Decision {
-    pub(super) const fn of(contributions: [Contribution; CONTRIBUTORS], rules: Option<Box<RulesSaid>>) -> Self {
-        Self { contributions, rules }
+    /// What stands before anybody is asked: nothing is contributed, and nothing runs.
+    pub(crate) const UNASKED: Self = {
+        let [a, b, c, d, e, f, g, h, i, j, k] = Contributor::ALL;
+        let contributions = [
+            Contribution::clear(a),
+            Contribution::clear(b),
+            Contribution::clear(c),
+            Contribution::clear(d),
+            Contribution::clear(e),
+            Contribution::clear(f),
+            Contribution::clear(g),
+            Contribution::clear(h),
+            Contribution::clear(i),
+            Contribution::clear(j),
+            Contribution::clear(k),
+        ];
+        Self { contributions, verdict: Verdict::Deny, rules: None }
+    };
+
+    /// Where each contributor's word is put.
+    pub(super) const fn places(&mut self) -> &mut [Contribution; CONTRIBUTORS] {
+        &mut self.contributions
+    }
+
+    /// Sets the maximum of what was contributed.
+    pub(super) const fn conclude(&mut self, verdict: Verdict) {
+        self.verdict = verdict;
+    }
+
+    /// Sets what rules had to do with it.
+    pub(super) fn by_rules(&mut self, rules: Option<Box<RulesSaid>>) {
+        self.rules = rules;
     }
 
     /// The maximum of what was contributed.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.contributions.iter().map(|contribution| contribution.verdict).max().unwrap_or(Verdict::Deny)
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
     }
 
     /// What every contributor said.

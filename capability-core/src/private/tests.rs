@@ -4,7 +4,6 @@
     reason = "in the crate that declares the registry, an entry's section attribute counts as written here"
 )]
 
-use core::time::Duration;
 use std::sync::Arc;
 
 use super::{ArgumentRefusal, BodyFault, CAPABILITIES, PreparedBody};
@@ -13,9 +12,9 @@ use crate::call::Call;
 use crate::contract::Class;
 use crate::failure::Failure;
 use crate::future::BoxFuture;
-use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Clock, Context, HandleKind, Lease};
+use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Clock, Context, HandleKind, Lease, Terms};
 use crate::preview::Preview;
-use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use crate::session::{Ending, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use crate::{Capability, capability};
 
 /// Answers a subject's words back, as often as asked.
@@ -112,15 +111,17 @@ fn call(name: &str) -> Call {
         origin: Origin::Model,
         turn: TurnId(7),
     };
-    let (entry, deadline) = (entry(name), tokio::time::Instant::now() + Duration::from_secs(1));
-    let lease = Lease {
+    let entry = entry(name);
+    let lease = Lease::new(Terms {
         entry,
         invocation: InvocationId([2; 16]),
         identity: Arc::new(identity),
         target: None,
-        ending: Arc::default(),
-    };
-    Call::new(lease, Arc::new(Nobody), deadline, entry.bounds().max_result())
+        broker: Arc::new(Nobody),
+        max_result: entry.bounds().max_result(),
+        ending: Ending::default(),
+    });
+    Call::new(lease)
 }
 
 async fn run(name: &str, arguments: &str) -> Result<String, BodyFault> {

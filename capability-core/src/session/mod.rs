@@ -9,7 +9,7 @@ mod identity;
 pub use declaration::{Declaration, DeclarationError, Declarations};
 pub use identity::{Mode, Origin, SessionId, SessionIdentity, Subject, SubjectError, TurnId};
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
@@ -29,6 +29,15 @@ struct Who {
     ending: Arc<Ending>,
     behind: Arc<[Ancestor]>,
     children: Arc<Children>,
+}
+
+/// Somebody for whom a session acts: who it is, and what it may ask for itself.
+#[derive(Debug, Clone)]
+pub struct Ancestor {
+    /// Who, in which mode.
+    pub identity: Arc<SessionIdentity>,
+    /// What its subject's manifest declares.
+    pub declarations: Arc<Declarations>,
 }
 
 /// The sessions that act for one, which end when it does.
@@ -55,34 +64,34 @@ impl Children {
     }
 }
 
-/// Somebody for whom a session acts: who it is, and what it may ask for itself.
-#[derive(Debug, Clone)]
-pub struct Ancestor {
-    /// Who, in which mode.
-    pub identity: Arc<SessionIdentity>,
-    /// What its subject's manifest declares.
-    pub declarations: Arc<Declarations>,
-}
-
+/// An end that comes once and may be waited for. Most are waited for by nobody, and cost nothing to be told to nobody.
 #[derive(Default)]
 pub(crate) struct Ending {
-    ended: AtomicBool,
+    state: AtomicU8,
     waker: Notify,
 }
 
+/// It has come.
+const COME: u8 = 1;
+/// Somebody has waited for it, or is about to.
+const AWAITED: u8 = 2;
+
 impl Ending {
     pub(crate) fn has_come(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.state.load(Ordering::Acquire) & COME != 0
     }
 
     pub(crate) fn end(&self) {
-        self.ended.store(true, Ordering::Release);
-        self.waker.notify_waiters();
+        if self.state.fetch_or(COME, Ordering::AcqRel) & AWAITED != 0 {
+            self.waker.notify_waiters();
+        }
     }
 
     pub(crate) async fn comes(&self) {
+        // Made before the mark is set: of the two marks one is the first, and either this sees the end or the end, which
+        // wakes everything made until then, sees this.
         let notified = self.waker.notified();
-        if !self.has_come() {
+        if self.state.fetch_or(AWAITED, Ordering::AcqRel) & COME == 0 {
             notified.await;
         }
     }
@@ -179,5 +188,30 @@ impl Session {
 impl core::fmt::Debug for Session {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Session({:?})", self.0.identity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Ending;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_end_reaches_whoever_waits_however_close_they_meet() {
+        for _ in 0..2000 {
+            let ending = Arc::new(Ending::default());
+            let waiting = [(); 2].map(|()| {
+                let ending = Arc::clone(&ending);
+                tokio::spawn(async move { ending.comes().await })
+            });
+            let ender = Arc::clone(&ending);
+            tokio::spawn(async move { ender.end() }).await.unwrap();
+            assert!(ending.has_come());
+            for waited in waiting {
+                waited.await.unwrap();
+            }
+            ending.comes().await;
+        }
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn of(model: &Model<'_>) -> TokenStream {
     if model.whole().is_some() {
         return TokenStream::new();
     }
-    let p = support(model);
+    let p = support();
     let serde = paths::text(&quote!(#p::serde));
     let schemars = paths::text(&quote!(#p::schemars));
     let parameters: Vec<_> = generic(model).map(|(at, _)| type_parameter(at)).collect();

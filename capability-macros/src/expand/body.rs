@@ -49,7 +49,7 @@ pub(super) fn lender(model: &Model<'_>) -> TokenStream {
 
 /// The erased code behind the entry.
 pub(super) fn code(model: &Model<'_>) -> TokenStream {
-    let p = support(model);
+    let p = support();
     let (arguments, result) = (full_type(model), result_type(model));
     // The demands on the result stand here, at the author's types, because they take a call that constants cannot make.
     let (answer, error) = result_parts(model);
@@ -69,28 +69,38 @@ pub(super) fn code(model: &Model<'_>) -> TokenStream {
     }
     let lent = lent(model);
     let name = &model.function.signature.ident;
-    let returned = match model.function.signature.asyncness {
-        Some(_) => quote!(__call(#(#values),*).await),
-        None => quote!(#name(#(#values),*)),
+    let finished = |returned: TokenStream| {
+        quote! {
+            #taken
+            #lent
+            let __returned = #returned;
+            #p::Returned::<#result>::new().answering().finish(__returned, &__lease)
+        }
+    };
+    // What is no future runs where it is called: nothing is kept for it to go on with.
+    let run = match model.function.signature.asyncness {
+        Some(_) => {
+            let body = finished(quote!(__call(#(#values),*).await));
+            quote!(#p::Run::Later(|__arguments, __lease| #p::boxed(async move { #body })))
+        }
+        None => {
+            let body = finished(quote!(#name(#(#values),*)));
+            quote!(#p::Run::Now(|__arguments, __lease| { #body }))
+        }
     };
     let (check, preview) = (check(model), preview(model));
+    let prepare = if preview.is_some() { quote!(prepare_showing) } else { quote!(prepare) };
     quote! {
-        #p::Code::of(#schemas, |__bytes| #p::Parsing::<#arguments>::new().prepare(__bytes, #p::Body {
+        #p::Code::of(#schemas, |__bytes| #p::Parsing::<#arguments>::new().#prepare(__bytes, #p::Body {
             check: #check,
-            preview: #preview,
-            run: |__arguments, __lease| #p::boxed(async move {
-                #taken
-                #lent
-                let __returned = #returned;
-                #p::Returned::<#result>::new().answering().finish(__returned, &__lease)
-            }),
-        }))
+            run: #run,
+        } #preview))
     }
 }
 
 /// Lends the handles into locals.
 fn lent(model: &Model<'_>) -> TokenStream {
-    let p = support(model);
+    let p = support();
     model
         .parameters
         .iter()
@@ -136,7 +146,7 @@ fn borrows(model: &Model<'_>) -> Vec<TokenStream> {
 }
 
 fn check(model: &Model<'_>) -> TokenStream {
-    let p = support(model);
+    let p = support();
     let Some(check) = &model.contract.check else { return quote!(#p::unchecked) };
     let borrows = borrows(model);
     let call = called(&quote!(#p::checked), check, &borrows);
@@ -150,9 +160,10 @@ fn called(head: &TokenStream, path: &Path, values: &[TokenStream]) -> TokenStrea
     quote_spanned!(span=> #head(#path(#values)))
 }
 
-fn preview(model: &Model<'_>) -> TokenStream {
-    let p = support(model);
-    let Some(preview) = &model.contract.preview else { return quote!(::core::option::Option::None) };
+/// What is handed on besides when there is a preview.
+fn preview(model: &Model<'_>) -> Option<TokenStream> {
+    let p = support();
+    let preview = model.contract.preview.as_ref()?;
     let lent = lent(model);
     let handles = model.parameters.iter().enumerate().filter_map(|(at, parameter)| match parameter {
         Parameter::Handle(handle) => {
@@ -163,14 +174,14 @@ fn preview(model: &Model<'_>) -> TokenStream {
     });
     let values: Vec<_> = handles.chain(borrows(model)).collect();
     let made = called(&quote!(#p::previewed), preview, &values);
-    quote! {
-        ::core::option::Option::Some(|__owned, __lease| #p::boxed(async move {
+    Some(quote! {
+        , |__owned, __lease| #p::boxed(async move {
             #lent
             let __made = {
                 let __arguments = &__owned;
                 #made.await
             };
             (__owned, __made)
-        }))
-    }
+        })
+    })
 }

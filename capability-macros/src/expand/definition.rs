@@ -9,7 +9,7 @@ use crate::description;
 use crate::model::{Contract, Model, Target};
 
 pub(super) fn of(model: &Model<'_>) -> TokenStream {
-    let p = support(model);
+    let p = support();
     let contract = &model.contract;
     let (name, version) = (&contract.name, &contract.version);
     let description = description::of(&model.function.attributes);

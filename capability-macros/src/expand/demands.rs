@@ -24,7 +24,9 @@ pub(super) fn of(model: &Model<'_>) -> TokenStream {
         let (network, effect, target) = (spread(&network), spread(&effect), spread(&target));
         quote!(#network, #effect, #target)
     };
-    let p = support(model);
+    let (p, root) = (support(), &model.support);
+    // In full: of a path of two words the compiler underlines the first or the last as it comes, and calls them two places.
+    let whole = quote!(#root::__private);
     let mut earlier: Vec<TokenStream> = Vec::new();
     let each = model.parameters.iter().map(|parameter| match parameter {
         Parameter::Handle(handle) => {
@@ -32,7 +34,7 @@ pub(super) fn of(model: &Model<'_>) -> TokenStream {
             let span = ty.span();
             // What demands begins and ends where the type does: whichever of them the compiler points at, it is one place
             // and one error.
-            let (head, markers) = (spread(&quote!(#p::handle), &ty.to_token_stream()), markers(&p, ty));
+            let (head, markers) = (spread(&quote!(#whole::handle), &ty.to_token_stream()), markers(&whole, ty));
             // Types that are written alike were compared before; these are told apart by what they lend.
             let other = (!earlier.is_empty()).then(|| {
                 let head = respanned(&quote!(#p::other_kind), span);

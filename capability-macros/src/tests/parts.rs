@@ -6,7 +6,7 @@ use super::{errors, expand};
 use crate::description::joined;
 use crate::diagnostics::{any_of, distance, nearest};
 use crate::model::{Bounds, Network, SideEffect};
-use crate::paths::Found;
+use crate::paths::{Found, is_plainly_named};
 use crate::units::{Malformed, duration, size};
 use crate::{name, refusal, section};
 
@@ -187,4 +187,33 @@ fn a_suggestion_keeps_the_value() {
     });
     let [first, second] = &*errors(&expanded) else { panic!("two errors") };
     assert!(first.ends_with("write `side_effect = mutating`") && second.ends_with("write `network = local`"));
+}
+
+/// One line of a manifest is enough where it says everything; whatever else is written is left to the one who reads it all.
+#[test]
+fn a_plain_dependency_is_seen_in_the_manifest() {
+    for plain in [
+        "[package]\nname = \"a\"\n\n[dependencies]\ncapability-core = \"1\"\n",
+        "[dependencies]\ncapability-core = { version = \"1\", features = [\"jsonschema\"] }",
+        "[dependencies]\ncapability-core.workspace = true",
+        "[dev-dependencies]\nserde = \"1\"\ncapability-core.path = \"../core\"",
+        "[target.'cfg(any(unix, windows))'.dependencies]\ncapability-core = \"1\"",
+    ] {
+        assert!(is_plainly_named(plain), "{plain}");
+    }
+    for other in [
+        "",
+        "[package]\nname = \"capability-core\"",
+        "[features]\ncapability-core = []",
+        "[build-dependencies]\ncapability-core = \"1\"",
+        "[workspace.dependencies]\ncapability-core = \"1\"\n[dependencies]\ncap = { workspace = true }",
+        "[dependencies]\ncapability-core-extras = \"1\"",
+        "[dependencies]\n# capability-core = \"1\"",
+        "[dependencies]\ncapability-core = { package = \"another\", version = \"1\" }",
+        "[dependencies]\ncapability-core = {\n  package = \"another\",\n}",
+        "[dependencies.capability-core]\npackage = \"another\"",
+        "[dependencies]\ncap = { package = \"capability-core\", version = \"1\" }",
+    ] {
+        assert!(!is_plainly_named(other), "{other}");
+    }
 }

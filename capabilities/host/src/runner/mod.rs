@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use capability_core::contract::Capability;
 use capability_core::executor::{BodyEnd, Guarantees, PrepareFault, Prepared, Runner};
-use capability_core::{BoxFuture, Call, Soon};
+use capability_core::{Call, Soon};
 use serde::{Deserialize, Serialize};
 
 pub use thread::{MAX_THREADS, ThreadRunner};
@@ -161,7 +161,7 @@ impl Runner for HostRunner {
         self.of(entry.name().as_str()).prepare(entry, arguments, call)
     }
 
-    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
+    fn run(&self, prepared: Prepared, call: Call) -> Soon<'_, BodyEnd> {
         self.of(call.lease().capability().as_str()).run(prepared, call)
     }
 }

@@ -9,7 +9,7 @@ use capability_core::contract::Capability;
 use capability_core::executor::{
     BodyEnd, Guarantees, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner, prepare_in_process, run_in_process,
 };
-use capability_core::{BoxFuture, Call, Soon};
+use capability_core::{Call, Soon};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{timeout, timeout_at};
 
@@ -125,10 +125,10 @@ impl Runner for ThreadRunner {
         }))
     }
 
-    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
+    fn run(&self, prepared: Prepared, call: Call) -> Soon<'_, BodyEnd> {
         let deadline = call.deadline();
-        Box::pin(async move {
-            match self.start(move || run_in_process(prepared, call)).await {
+        Soon::Later(Box::pin(async move {
+            match self.start(move || async move { run_in_process(prepared, call).await }).await {
                 None => BodyEnd::Saturated,
                 Some(answered) => match timeout_at(deadline, answered).await {
                     Err(_) => BodyEnd::TimedOut,
@@ -136,7 +136,7 @@ impl Runner for ThreadRunner {
                     Ok(Ok(end)) => end,
                 },
             }
-        })
+        }))
     }
 }
 

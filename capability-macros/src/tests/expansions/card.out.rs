@@ -23,14 +23,12 @@ async fn web_search(
     search(searxng, query, time_range).await
 }
 const _: () = {
-    use ::capability_core::__private::scope::*;
+    use ::capability_core::__private as __s;
+    use __s::scope::*;
     const _: () = __SCOPE;
-    #[derive(
-        ::capability_core::__private::serde::Deserialize,
-        ::capability_core::__private::schemars::JsonSchema
-    )]
-    #[serde(crate = "::capability_core::__private::serde", deny_unknown_fields)]
-    #[schemars(crate = "::capability_core::__private::schemars", rename = "Arguments")]
+    #[derive(__s::serde::Deserialize, __s::schemars::JsonSchema)]
+    #[serde(crate = "__s::serde", deny_unknown_fields)]
+    #[schemars(crate = "__s::schemars", rename = "Arguments")]
     struct __Arguments<__A0, __A1> {
         ///What to look for.
         #[schemars(length(min = 1, max = 500))]
@@ -47,74 +45,59 @@ const _: () = {
     > + ::core::marker::Send + '__call {
         web_search(__p0, __p1, __p2)
     }
-    #[::capability_core::__private::linkme::distributed_slice(
-        ::capability_core::__private::CAPABILITIES
-    )]
-    #[linkme(crate = ::capability_core::__private::linkme)]
-    static __ENTRY: ::capability_core::__private::Capability = {
+    #[__s::linkme::distributed_slice(__s::CAPABILITIES)]
+    #[linkme(crate = __s::linkme)]
+    static __ENTRY: __s::Capability = {
         ::capability_core::__private::handle::<
             ::capability_core::__private::External,
             ::capability_core::__private::ReadOnly,
             ::capability_core::__private::NoTarget,
             Endpoint<Searxng>,
         >();
-        ::capability_core::__private::argument::<String>();
-        ::capability_core::__private::argument::<Option<TimeRange>>();
-        ::capability_core::__private::Capability::define(::capability_core::__private::Definition {
+        __s::argument::<String>();
+        __s::argument::<Option<TimeRange>>();
+        __s::Capability::define(__s::Definition {
             name: "web.search",
             version: 1u32,
             description: "Search the web through the household's own instance.",
-            side_effect: ::capability_core::__private::SideEffect::ReadOnly,
-            network: ::capability_core::__private::Network::External,
-            options: ::capability_core::__private::Options::NONE,
-            handles: &[
-                <Endpoint<Searxng> as ::capability_core::__private::Handle>::KIND,
-            ],
+            side_effect: __s::SideEffect::ReadOnly,
+            network: __s::Network::External,
+            options: __s::Options::NONE,
+            handles: &[<Endpoint<Searxng> as __s::Handle>::KIND],
             package: ::core::env!("CARGO_PKG_NAME"),
-            location: ::capability_core::__private::SourceLocation::here(),
-            code: ::capability_core::__private::Code::of(
+            location: __s::SourceLocation::here(),
+            code: __s::Code::of(
                 |__generator| {
-                    ::capability_core::__private::Parsing::<
-                        __Arguments<String, Option<TimeRange>>,
-                    >::new()
+                    __s::Parsing::<__Arguments<String, Option<TimeRange>>>::new()
                         .schema(__generator)
                 },
                 |__generator| {
-                    ::capability_core::__private::error(
-                        ::capability_core::__private::Returned::<
-                            Result<SearchResults, Failure>,
-                        >::new()
+                    __s::error(
+                        __s::Returned::<Result<SearchResults, Failure>>::new()
                             .answering(),
                     );
-                    ::capability_core::__private::answer_schema(
-                        ::capability_core::__private::Returned::<
-                            Result<SearchResults, Failure>,
-                        >::new()
+                    __s::answer_schema(
+                        __s::Returned::<Result<SearchResults, Failure>>::new()
                             .answering(),
                         __generator,
                     )
                 },
                 |__bytes| {
-                    ::capability_core::__private::Parsing::<
-                        __Arguments<String, Option<TimeRange>>,
-                    >::new()
+                    __s::Parsing::<__Arguments<String, Option<TimeRange>>>::new()
                         .prepare(
                             __bytes,
-                            ::capability_core::__private::Body {
-                                check: ::capability_core::__private::unchecked,
-                                preview: ::core::option::Option::None,
-                                run: |__arguments, __lease| ::capability_core::__private::boxed(async move {
+                            __s::Body {
+                                check: __s::unchecked,
+                                run: __s::Run::Later(|__arguments, __lease| __s::boxed(async move {
                                     let __Arguments { query: __p1, time_range: __p2 } = __arguments;
                                     let __p0 = <Endpoint<
                                         Searxng,
-                                    > as ::capability_core::__private::Handle>::lend(&__lease);
+                                    > as __s::Handle>::lend(&__lease);
                                     let __returned = __call(&__p0, __p1, __p2).await;
-                                    ::capability_core::__private::Returned::<
-                                        Result<SearchResults, Failure>,
-                                    >::new()
+                                    __s::Returned::<Result<SearchResults, Failure>>::new()
                                         .answering()
                                         .finish(__returned, &__lease)
-                                }),
+                                })),
                             },
                         )
                 },

@@ -34,14 +34,12 @@ pub async fn fetch(
 }
 #[cfg(feature = "web")]
 const _: () = {
-    use ::facade::cap::__private::scope::*;
+    use ::facade::cap::__private as __s;
+    use __s::scope::*;
     const _: () = __SCOPE;
-    #[derive(
-        ::facade::cap::__private::serde::Deserialize,
-        ::facade::cap::__private::schemars::JsonSchema
-    )]
-    #[serde(crate = "::facade::cap::__private::serde", deny_unknown_fields)]
-    #[schemars(crate = "::facade::cap::__private::schemars", rename = "Arguments")]
+    #[derive(__s::serde::Deserialize, __s::schemars::JsonSchema)]
+    #[serde(crate = "__s::serde", deny_unknown_fields)]
+    #[schemars(crate = "__s::schemars", rename = "Arguments")]
     struct __Arguments<__A0> {
         url: __A0,
         #[serde(rename = "host", default = "home")]
@@ -56,18 +54,16 @@ const _: () = {
     ) -> impl ::core::future::Future<Output = Answer> + ::core::marker::Send + '__call {
         fetch(__p0, __p1, #[cfg(unix)] __p2, __p3)
     }
-    #[::facade::cap::__private::linkme::distributed_slice(
-        ::facade::cap::__private::CAPABILITIES
-    )]
-    #[linkme(crate = ::facade::cap::__private::linkme)]
-    static __ENTRY: ::facade::cap::__private::Capability = {
+    #[__s::linkme::distributed_slice(__s::CAPABILITIES)]
+    #[linkme(crate = __s::linkme)]
+    static __ENTRY: __s::Capability = {
         ::facade::cap::__private::handle::<
             ::facade::cap::__private::External,
             ::facade::cap::__private::Mutating,
             ::facade::cap::__private::WithTarget,
             Http,
         >();
-        ::facade::cap::__private::argument::<Url>();
+        __s::argument::<Url>();
         #[cfg(unix)]
         ::facade::cap::__private::handle::<
             ::facade::cap::__private::External,
@@ -75,94 +71,63 @@ const _: () = {
             ::facade::cap::__private::WithTarget,
             Workspace<Write>,
         >();
-        #[cfg(unix)]
-        ::facade::cap::__private::other_kind::<
-            Workspace<Write>,
-        >(&[<Http as ::facade::cap::__private::Handle>::KIND]);
-        ::facade::cap::__private::argument::<Text>();
-        ::facade::cap::__private::Capability::define(::facade::cap::__private::Definition {
+        #[cfg(unix)] __s::other_kind::<Workspace<Write>>(&[<Http as __s::Handle>::KIND]);
+        __s::argument::<Text>();
+        __s::Capability::define(__s::Definition {
             name: "web.fetch",
             version: 2u32,
             description: "",
-            side_effect: ::facade::cap::__private::SideEffect::Mutating,
-            network: ::facade::cap::__private::Network::External,
-            options: ::facade::cap::__private::Options {
+            side_effect: __s::SideEffect::Mutating,
+            network: __s::Network::External,
+            options: __s::Options {
                 title: ::core::option::Option::Some("Fetch a page"),
                 timeout_ms: ::core::option::Option::Some(10000u64),
                 max_result: ::core::option::Option::Some(2097152u64),
                 per_turn: ::core::option::Option::Some(3u32),
-                target: ::facade::cap::__private::Target {
-                    kind: ::facade::cap::__private::TargetKind::Url,
+                target: __s::Target {
+                    kind: __s::TargetKind::Url,
                     argument: ::core::option::Option::Some("url"),
                 },
                 scope: ::core::option::Option::Some("host"),
-                risk: ::core::option::Option::Some(::facade::cap::__private::Risk::High),
-                default: ::facade::cap::__private::DefaultEffect::Deny,
+                risk: ::core::option::Option::Some(__s::Risk::High),
+                default: __s::DefaultEffect::Deny,
                 resident: true,
                 idempotent: true,
-                ..::facade::cap::__private::Options::NONE
+                ..__s::Options::NONE
             },
             handles: &[
-                <Http as ::facade::cap::__private::Handle>::KIND,
+                <Http as __s::Handle>::KIND,
                 #[cfg(unix)]
-                <Workspace<Write> as ::facade::cap::__private::Handle>::KIND,
+                <Workspace<Write> as __s::Handle>::KIND,
             ],
             package: ::core::env!("CARGO_PKG_NAME"),
-            location: ::facade::cap::__private::SourceLocation::here(),
-            code: ::facade::cap::__private::Code::of(
+            location: __s::SourceLocation::here(),
+            code: __s::Code::of(
                 |__generator| {
-                    ::facade::cap::__private::Parsing::<__Arguments<Url>>::new()
-                        .schema(__generator)
+                    __s::Parsing::<__Arguments<Url>>::new().schema(__generator)
                 },
                 |__generator| {
-                    ::facade::cap::__private::error(
-                        ::facade::cap::__private::Returned::<Answer>::new().answering(),
-                    );
-                    ::facade::cap::__private::answer_schema(
-                        ::facade::cap::__private::Returned::<Answer>::new().answering(),
+                    __s::error(__s::Returned::<Answer>::new().answering());
+                    __s::answer_schema(
+                        __s::Returned::<Answer>::new().answering(),
                         __generator,
                     )
                 },
                 |__bytes| {
-                    ::facade::cap::__private::Parsing::<__Arguments<Url>>::new()
-                        .prepare(
+                    __s::Parsing::<__Arguments<Url>>::new()
+                        .prepare_showing(
                             __bytes,
-                            ::facade::cap::__private::Body {
-                                check: |__arguments| ::facade::cap::__private::checked(
+                            __s::Body {
+                                check: |__arguments| __s::checked(
                                     sensible(&__arguments.url, &__arguments.server),
                                 ),
-                                preview: ::core::option::Option::Some(|__owned, __lease| ::facade::cap::__private::boxed(async move {
-                                    let __p0 = <Http as ::facade::cap::__private::Handle>::lend(
-                                        &__lease,
-                                    );
-                                    #[cfg(unix)]
-                                    let __p2 = <Workspace<
-                                        Write,
-                                    > as ::facade::cap::__private::Handle>::lend(&__lease);
-                                    let __made = {
-                                        let __arguments = &__owned;
-                                        ::facade::cap::__private::previewed(
-                                                previews::fetch(
-                                                    &__p0,
-                                                    #[cfg(unix)]
-                                                    &__p2,
-                                                    &__arguments.url,
-                                                    &__arguments.server,
-                                                ),
-                                            )
-                                            .await
-                                    };
-                                    (__owned, __made)
-                                })),
-                                run: |__arguments, __lease| ::facade::cap::__private::boxed(async move {
+                                run: __s::Run::Later(|__arguments, __lease| __s::boxed(async move {
                                     let __Arguments { url: __p1, server: __p3 } = __arguments;
-                                    let __p0 = <Http as ::facade::cap::__private::Handle>::lend(
-                                        &__lease,
-                                    );
+                                    let __p0 = <Http as __s::Handle>::lend(&__lease);
                                     #[cfg(unix)]
                                     let __p2 = <Workspace<
                                         Write,
-                                    > as ::facade::cap::__private::Handle>::lend(&__lease);
+                                    > as __s::Handle>::lend(&__lease);
                                     let __returned = __call(
                                             &__p0,
                                             __p1,
@@ -171,11 +136,32 @@ const _: () = {
                                             __p3,
                                         )
                                         .await;
-                                    ::facade::cap::__private::Returned::<Answer>::new()
+                                    __s::Returned::<Answer>::new()
                                         .answering()
                                         .finish(__returned, &__lease)
-                                }),
+                                })),
                             },
+                            |__owned, __lease| __s::boxed(async move {
+                                let __p0 = <Http as __s::Handle>::lend(&__lease);
+                                #[cfg(unix)]
+                                let __p2 = <Workspace<
+                                    Write,
+                                > as __s::Handle>::lend(&__lease);
+                                let __made = {
+                                    let __arguments = &__owned;
+                                    __s::previewed(
+                                            previews::fetch(
+                                                &__p0,
+                                                #[cfg(unix)]
+                                                &__p2,
+                                                &__arguments.url,
+                                                &__arguments.server,
+                                            ),
+                                        )
+                                        .await
+                                };
+                                (__owned, __made)
+                            }),
                         )
                 },
             ),

@@ -1,64 +1,50 @@
 const _: () = {
-    use ::capability_core::__private::scope::*;
+    use ::capability_core::__private as __s;
+    use __s::scope::*;
     const _: () = __SCOPE;
-    #[derive(
-        ::capability_core::__private::serde::Deserialize,
-        ::capability_core::__private::schemars::JsonSchema
-    )]
-    #[serde(crate = "::capability_core::__private::serde", deny_unknown_fields)]
-    #[schemars(crate = "::capability_core::__private::schemars", rename = "Arguments")]
+    #[derive(__s::serde::Deserialize, __s::schemars::JsonSchema)]
+    #[serde(crate = "__s::serde", deny_unknown_fields)]
+    #[schemars(crate = "__s::schemars", rename = "Arguments")]
     struct __Arguments<__A0, __A1> {
         door: __A0,
         minutes: __A1,
     }
-    #[::capability_core::__private::linkme::distributed_slice(
-        ::capability_core::__private::CAPABILITIES
-    )]
-    #[linkme(crate = ::capability_core::__private::linkme)]
-    static __ENTRY: ::capability_core::__private::Capability = {
-        ::capability_core::__private::argument::<Door>();
-        ::capability_core::__private::argument::<Option<u32>>();
-        ::capability_core::__private::Capability::define(::capability_core::__private::Definition {
+    #[__s::linkme::distributed_slice(__s::CAPABILITIES)]
+    #[linkme(crate = __s::linkme)]
+    static __ENTRY: __s::Capability = {
+        __s::argument::<Door>();
+        __s::argument::<Option<u32>>();
+        __s::Capability::define(__s::Definition {
             name: "door.open",
             version: 1u32,
             description: "Opens the front door.",
-            side_effect: ::capability_core::__private::SideEffect::Mutating,
-            network: ::capability_core::__private::Network::Local,
-            options: ::capability_core::__private::Options {
+            side_effect: __s::SideEffect::Mutating,
+            network: __s::Network::Local,
+            options: __s::Options {
                 locked: true,
-                ..::capability_core::__private::Options::NONE
+                ..__s::Options::NONE
             },
             handles: &[],
             package: ::core::env!("CARGO_PKG_NAME"),
-            location: ::capability_core::__private::SourceLocation::here(),
-            code: ::capability_core::__private::Code::locked::<
+            location: __s::SourceLocation::here(),
+            code: __s::Code::locked::<
                 __Arguments<Door, Option<u32>>,
             >(
                 |__generator| {
-                    ::capability_core::__private::Parsing::<
-                        __Arguments<Door, Option<u32>>,
-                    >::new()
+                    __s::Parsing::<__Arguments<Door, Option<u32>>>::new()
                         .schema(__generator)
                 },
                 |__generator| {
-                    ::capability_core::__private::error(
-                        ::capability_core::__private::Returned::<
-                            Result<(), Failure>,
-                        >::new()
-                            .answering(),
-                    );
-                    ::capability_core::__private::answer_schema(
-                        ::capability_core::__private::Returned::<
-                            Result<(), Failure>,
-                        >::new()
-                            .answering(),
+                    __s::error(__s::Returned::<Result<(), Failure>>::new().answering());
+                    __s::answer_schema(
+                        __s::Returned::<Result<(), Failure>>::new().answering(),
                         __generator,
                     )
                 },
                 |__arguments| {
                     let __Arguments { door: __p0, minutes: __p1 } = __arguments;
-                    ::capability_core::__private::ignore(__p0);
-                    ::capability_core::__private::ignore(__p1);
+                    __s::ignore(__p0);
+                    __s::ignore(__p1);
                 },
             ),
         })

@@ -14,55 +14,45 @@
 /// None.
 fn ping() {}
 const _: () = {
-    use ::capability_core::__private::scope::*;
+    use ::capability_core::__private as __s;
+    use __s::scope::*;
     const _: () = __SCOPE;
-    #[derive(
-        ::capability_core::__private::serde::Deserialize,
-        ::capability_core::__private::schemars::JsonSchema
-    )]
-    #[serde(crate = "::capability_core::__private::serde", deny_unknown_fields)]
-    #[schemars(crate = "::capability_core::__private::schemars", rename = "Arguments")]
+    #[derive(__s::serde::Deserialize, __s::schemars::JsonSchema)]
+    #[serde(crate = "__s::serde", deny_unknown_fields)]
+    #[schemars(crate = "__s::schemars", rename = "Arguments")]
     struct __Arguments {}
-    #[::capability_core::__private::linkme::distributed_slice(
-        ::capability_core::__private::CAPABILITIES
-    )]
-    #[linkme(crate = ::capability_core::__private::linkme)]
-    static __ENTRY: ::capability_core::__private::Capability = {
-        ::capability_core::__private::Capability::define(::capability_core::__private::Definition {
+    #[__s::linkme::distributed_slice(__s::CAPABILITIES)]
+    #[linkme(crate = __s::linkme)]
+    static __ENTRY: __s::Capability = {
+        __s::Capability::define(__s::Definition {
             name: "home.ping",
             version: 1u32,
             description: "",
-            side_effect: ::capability_core::__private::SideEffect::ReadOnly,
-            network: ::capability_core::__private::Network::Local,
-            options: ::capability_core::__private::Options::NONE,
+            side_effect: __s::SideEffect::ReadOnly,
+            network: __s::Network::Local,
+            options: __s::Options::NONE,
             handles: &[],
             package: ::core::env!("CARGO_PKG_NAME"),
-            location: ::capability_core::__private::SourceLocation::here(),
-            code: ::capability_core::__private::Code::of(
+            location: __s::SourceLocation::here(),
+            code: __s::Code::of(
+                |__generator| __s::Parsing::<__Arguments>::new().schema(__generator),
                 |__generator| {
-                    ::capability_core::__private::Parsing::<__Arguments>::new()
-                        .schema(__generator)
-                },
-                |__generator| {
-                    ::capability_core::__private::error(
-                        ::capability_core::__private::Returned::<()>::new().answering(),
-                    );
-                    ::capability_core::__private::answer_schema(
-                        ::capability_core::__private::Returned::<()>::new().answering(),
+                    __s::error(__s::Returned::<()>::new().answering());
+                    __s::answer_schema(
+                        __s::Returned::<()>::new().answering(),
                         __generator,
                     )
                 },
                 |__bytes| {
-                    ::capability_core::__private::Parsing::<__Arguments>::new()
+                    __s::Parsing::<__Arguments>::new()
                         .prepare(
                             __bytes,
-                            ::capability_core::__private::Body {
-                                check: ::capability_core::__private::unchecked,
-                                preview: ::core::option::Option::None,
-                                run: |__arguments, __lease| ::capability_core::__private::boxed(async move {
+                            __s::Body {
+                                check: __s::unchecked,
+                                run: __s::Run::Now(|__arguments, __lease| {
                                     let __Arguments {} = __arguments;
                                     let __returned = ping();
-                                    ::capability_core::__private::Returned::<()>::new()
+                                    __s::Returned::<()>::new()
                                         .answering()
                                         .finish(__returned, &__lease)
                                 }),

@@ -25,7 +25,7 @@ use capability_core::executor::{
     BodyEnd, Deadline, Guarantees, Isolation, PREPARE_TIMEOUT, PrepareFault, Prepared, Runner,
 };
 use capability_core::handle::{BrokerReply, HandleFamily};
-use capability_core::{BoxFuture, Call, Failure, Preview, Soon, registry};
+use capability_core::{Call, Failure, Preview, Soon, registry};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::error::Elapsed;
@@ -311,12 +311,12 @@ impl Runner for WorkerRunner {
         Soon::Later(Box::pin(async move { self.prepared(entry, arguments, &call).await }))
     }
 
-    fn run(&self, prepared: Prepared, call: Call) -> BoxFuture<'_, BodyEnd> {
-        Box::pin(async move {
+    fn run(&self, prepared: Prepared, call: Call) -> Soon<'_, BodyEnd> {
+        Soon::Later(Box::pin(async move {
             match prepared.into_elsewhere().and_then(|waiting| waiting.downcast::<Waiting>().ok()) {
                 Some(waiting) => self.ended(*waiting, &call).await,
                 None => BodyEnd::Panicked,
             }
-        })
+        }))
     }
 }
