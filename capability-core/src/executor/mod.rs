@@ -7,6 +7,7 @@ mod desk;
 mod execute;
 mod finish;
 mod invocation;
+mod mirror;
 mod outcome;
 mod permit;
 mod proposal;

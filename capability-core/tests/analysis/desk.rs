@@ -1,6 +1,6 @@
 //! Capabilities of every kind of target, default and class that rules see.
 
-use capability_core::capability;
+use capability_core::{Failure, Journal, capability};
 
 /// Shows a page that is here already.
 #[capability(name = "desk.page", version = 1, side_effect = read_only, network = local, target = url(url))]
@@ -61,3 +61,9 @@ fn ask(server: String, host: String) -> String {
 /// Never runs.
 #[capability(name = "desk.sealed", version = 1, side_effect = read_only, network = local, locked)]
 fn sealed() -> String;
+
+/// Writes something down, where there is a journal.
+#[capability(name = "desk.note", version = 1, side_effect = read_only, network = local)]
+async fn note(journal: &Journal) -> Result<(), Failure> {
+    Ok(journal.append("noted").await?)
+}

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod desk;
 #[cfg(test)]
+mod mirror;
+#[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod worked;

@@ -24,7 +24,7 @@ pub fn registry() -> Registry {
 pub fn entries(registry: &Registry) -> Vec<Entry<'_>> {
     let entries: Vec<_> =
         registry.iter().map(Entry::of).filter(|entry| entry.capability.name().family() == "desk").collect();
-    assert_eq!(entries.len(), 8);
+    assert_eq!(entries.len(), 9);
     entries
 }
 
