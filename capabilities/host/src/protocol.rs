@@ -1,5 +1,9 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
+mod policy;
+
+pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
+
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
@@ -92,6 +96,8 @@ pub enum Request {
     OperatorLogout(Proof),
     /// The rules in force.
     PolicyShow,
+    /// A question to them.
+    Policy(PolicyQuestion),
     /// The self-check.
     Doctor,
 }
@@ -100,6 +106,11 @@ impl Request {
     /// Whether it asks for a capability: called off when whoever asked is gone. Anything else is done whole.
     pub const fn runs_a_capability(&self) -> bool {
         matches!(self, Self::Invoke { .. } | Self::Resume { .. })
+    }
+
+    /// Whether an answer to somebody who is gone is worth nothing.
+    pub const fn is_called_off(&self) -> bool {
+        self.runs_a_capability() || matches!(self, Self::Policy(PolicyQuestion::SelfModel { .. }))
     }
 }
 

@@ -6,6 +6,7 @@ mod isolation;
 mod journal;
 mod listing;
 mod policy;
+mod questions;
 mod settings;
 
 pub use journal::MOST_ENTRIES;
@@ -91,6 +92,7 @@ impl Service {
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
             Request::PolicyShow => document(&self.policy()),
+            Request::Policy(question) => self.asked(question, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }
     }

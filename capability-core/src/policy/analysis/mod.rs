@@ -30,7 +30,7 @@ pub(crate) mod walk;
 
 pub use automaton::NotDecided;
 pub use check::{Finding, FindingKind, check};
-pub use compare::{Comparison, Difference, Relation, compare};
+pub use compare::{Comparison, Difference, MAX_DIFFERENCES, Relation, compare};
 pub use explain::{Explanation, Said, Step, explain};
 pub use moments::DAYS_AHEAD;
 pub(crate) use possible::possible_in;
@@ -42,7 +42,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
-use crate::contract::Capability;
+use crate::contract::{Capability, Schemas};
+use crate::executor::caught;
 use crate::registry::Registered;
 use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
 use crate::time::Timestamp;
@@ -61,16 +62,25 @@ pub struct Entry<'e> {
     pub scope_optional: bool,
 }
 
-impl<'e> Entry<'e> {
+impl Entry<'static> {
     /// An entry whose schema says which arguments a call may leave out. Where the schema cannot be had, it may leave out any.
     #[must_use]
-    pub fn of(held: &'e Registered) -> Self {
-        let capability = held.entry();
-        let optional = |argument: Option<&str>| match (argument, held.schemas()) {
-            (None, _) => true,
-            (Some(_), Err(_)) => true,
-            (Some(name), Ok(schemas)) => !requires(schemas.arguments(), name),
-        };
+    pub fn of(held: &Registered) -> Self {
+        Self::with(held.entry(), |name| held.schemas().is_ok_and(|schemas| requires(schemas.arguments(), name)))
+    }
+
+    /// The same for an entry alone; its schema is made for this question and thrown away.
+    #[must_use]
+    pub fn alone(capability: &'static Capability) -> Self {
+        Self::with(capability, |name| {
+            // Schemas are made by code of the author's types.
+            let schemas = caught(|| Schemas::of(capability));
+            schemas.is_some_and(|schemas| schemas.is_ok_and(|schemas| requires(schemas.arguments(), name)))
+        })
+    }
+
+    fn with(capability: &'static Capability, requires: impl Fn(&str) -> bool) -> Self {
+        let optional = |argument: Option<&str>| argument.is_none_or(|name| !requires(name));
         Self {
             capability,
             target_optional: optional(capability.target().argument),
