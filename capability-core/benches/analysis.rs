@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 const RUNS: usize = 5;
 
 fn main() {
-    let counts: &[usize] = if std::env::args().any(|word| word == "--test") { &[20] } else { &[20, 200, 1000] };
+    let counts: &[usize] = if std::env::args().any(|word| word == "--test") { &[20] } else { &[20, 200, 1_000] };
     let registry = Registry::collect(&["capability-core"]).unwrap();
     let entries: Vec<_> = registry.iter().map(Entry::of).collect();
     let from: Timestamp = "2026-07-01T10:00:00Z".parse().unwrap();

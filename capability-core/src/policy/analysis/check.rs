@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::automaton::NotDecided;
 use super::walk::{Span, Walk};
 use super::{Asker, Entry, ORIGINS, Open, RuleName, Sketch};
+use crate::contract::DefaultEffect;
 use crate::policy::narrower::is_narrower;
 use crate::policy::{CapabilityPattern, Decision, Fate, Policy, Rule, RuleEffect, RuleRef, Source, Verdict, evaluate};
 use crate::session::{Declarations, Mode, Subject};
@@ -137,17 +138,24 @@ impl<'p> Seen<'p> {
 
     fn cell(&mut self, sketch: &Sketch, asker: &Asker<'_>, entry: &Entry<'_>) {
         let decision = evaluate(&sketch.question(entry.capability, asker, &Open, self.policy));
-        let matching = matching(&decision);
+        let (matching, verdict) = (matching(&decision), decision.verdict());
+        let keeps_away = entry.capability.default_effect() != DefaultEffect::Floor
+            || matching.iter().any(|(_, fate)| matches!(fate, Fate::Displaced { .. }));
         let deciding: BTreeSet<_> = decision.rules().into_iter().flat_map(|rules| rules.deciding()).collect();
         for (at, fate) in &matching {
             let Some((_, rule)) = self.policy.rule(*at) else { continue };
             let is_denial = rule.effect == RuleEffect::Deny;
             let counted = self.facts.get(at).is_none_or(|facts| facts.counts);
-            let counts = counted || (!is_denial && self.counts(*at, decision.verdict(), sketch, asker, entry));
+            // Without it the call can only end otherwise where it decides, or keeps something stricter from counting.
+            let may_count = !is_denial && (keeps_away || (*fate == Fate::Decides && rule.effect.verdict() == verdict));
+            let counts = counted || (may_count && self.counts(*at, verdict, sketch, asker, entry));
             let Some(facts) = self.facts.get_mut(at) else { continue };
             facts.matches.get_or_insert_with(|| sketch.clone());
             facts.decides |= *fate == Fate::Decides;
             facts.counts |= counts;
+            if !is_denial && facts.decides {
+                continue;
+            }
             let mut instead = deciding.clone();
             instead.remove(at);
             facts.instead = Some(match facts.instead.take() {

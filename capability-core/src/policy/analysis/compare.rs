@@ -10,7 +10,7 @@ use super::check::subjects;
 use super::possible::named;
 use super::walk::{Span, Stop, Walk};
 use super::{Asker, Entry, ORIGINS, Open, RuleName, Sketch};
-use crate::policy::{Decision, MaxGrant, Policy, Verdict, evaluate};
+use crate::policy::{Decision, MaxGrant, Policy, Rule, RuleRef, Verdict, evaluate};
 use crate::session::{Declarations, Mode};
 use crate::time::Timestamp;
 
@@ -89,7 +89,18 @@ pub struct Comparison {
 pub fn compare(old: &Arc<Policy>, new: &Arc<Policy>, entries: &[Entry<'_>], from: Timestamp) -> Comparison {
     let mut comparison =
         Comparison { relation: Relation::Equal, wider: Vec::new(), narrower: Vec::new(), undecided: Vec::new() };
-    let mut walk = Walk::over(&[old, new], Span::YearFrom(from), true);
+    // Where no rule matches that only one of them has, they say the same.
+    let only_one_has = |number: usize, at: RuleRef| {
+        let (own, other) = if number == 0 { (old, new) } else { (new, old) };
+        own.rule(at).is_none_or(|(kind, rule)| {
+            // A rule in another source is another rule.
+            let same = |(there, of, copy): (RuleRef, _, &Rule)| {
+                (there.source, of) == (at.source, kind) && says_the_same(rule, copy)
+            };
+            !other.rules().any(same)
+        })
+    };
+    let mut walk = Walk::focused(&[old, new], Span::YearFrom(from), true, Some(&only_one_has));
     let declarations = Declarations::everything();
     let (mut widens, mut narrows) = (false, false);
     let mut told = BTreeSet::new();
@@ -136,6 +147,14 @@ pub fn compare(old: &Arc<Policy>, new: &Arc<Policy>, entries: &[Entry<'_>], from
         (false, false) => Relation::Equal,
     };
     comparison
+}
+
+/// Whether two rules differ in nothing but what is told about them.
+fn says_the_same(one: &Rule, other: &Rule) -> bool {
+    one.effect == other.effect
+        && one.selector == other.selector
+        && one.except == other.except
+        && one.max_grant == other.max_grant
 }
 
 #[derive(PartialEq, Eq)]

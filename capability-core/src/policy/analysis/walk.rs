@@ -13,17 +13,20 @@ use super::space::{Callable, Cell, Corner, Space};
 use super::targets::respelt;
 use super::{Asker, Entry, Sketch};
 use crate::contract::TargetKind;
-use crate::policy::{CapabilityPattern, Dimension, Policy, RuleEffect, Selector, TargetFamily};
+use crate::policy::{CapabilityPattern, Dimension, Policy, RuleEffect, RuleRef, Selector, TargetFamily};
 use crate::session::Origin;
 use crate::time::Timestamp;
 
 /// Every selector of some policies, with the space they span.
 pub struct Walk<'p> {
     space: Space<'p>,
+    /// Only cells in which one of these selectors matches, or cannot be held against the target.
+    focus: Option<Bits>,
+    visited: usize,
 }
 
-/// How many cells are put to the evaluator before a question is given up.
-const MAX_CELLS: usize = 400_000;
+/// How many cells are visited in all before questions are given up: a few seconds' work.
+const MAX_CELLS: usize = 500_000;
 
 /// A call that stands for a cell, and where else the same holds.
 pub struct Stop {
@@ -37,18 +40,35 @@ impl<'p> Walk<'p> {
     /// Over the rules of these policies together. With `alike`, denials that differ in their targets alone
     /// and have no exceptions count as one: which of them matches is not told apart, only whether one does.
     pub fn over(policies: &[&'p Arc<Policy>], span: Span, alike: bool) -> Self {
+        Self::focused(policies, span, alike, None)
+    }
+
+    /// The same, and only where one of the rules matches that `focus` takes.
+    pub fn focused(
+        policies: &[&'p Arc<Policy>],
+        span: Span,
+        alike: bool,
+        focus: Option<&dyn Fn(usize, RuleRef) -> bool>,
+    ) -> Self {
         // Where telling everything apart takes too long, there is the other way.
         let budget = if alike { Budget::ORDINARY } else { Budget::SMALL };
         let mut selectors = Vec::new();
         let mut classes = Vec::new();
         let mut known: HashMap<(usize, RuleKey), usize> = HashMap::new();
         let mut zones: HashMap<&str, TimeZone> = HashMap::new();
+        let mut focused = Vec::new();
         for (number, policy) in policies.iter().enumerate() {
-            for compiled in policy.sources.iter().flat_map(|source| &source.rules) {
+            for (at, _, _) in policy.rules() {
+                let Some((_, compiled)) = policy.compiled(at) else { continue };
                 let rule = &compiled.rule;
                 let next = known.len();
-                let class = RuleKey::of(&rule.selector)
-                    .filter(|_| alike && rule.effect == RuleEffect::Deny && rule.except.is_empty());
+                let looked_at = focus.is_some_and(|takes| takes(number, at));
+                if looked_at {
+                    focused.push(selectors.len());
+                }
+                // What is looked at is never one of many.
+                let alike = alike && !looked_at && rule.effect == RuleEffect::Deny && rule.except.is_empty();
+                let class = RuleKey::of(&rule.selector).filter(|_| alike);
                 classes.push(class.map(|key| *known.entry((number, key)).or_insert(next)));
                 selectors.push(&rule.selector);
                 let mut note = |selector: &'p Selector, zone: Option<usize>| {
@@ -64,8 +84,13 @@ impl<'p> Walk<'p> {
                 }
             }
         }
+        let focus = focus.map(|_| {
+            let mut bits = Bits::none(selectors.len());
+            focused.iter().for_each(|at| bits.insert(*at));
+            bits
+        });
         let space = Space::of(selectors, classes, |name| zones.get(name).cloned(), span, budget);
-        Self { space }
+        Self { space, focus, visited: 0 }
     }
 
     /// When the next window opens or closes, where one moment is looked at.
@@ -96,14 +121,13 @@ impl<'p> Walk<'p> {
             target: capability.target().kind,
             target_optional: entry.target_optional,
         };
-        let mut visited = 0_usize;
         for scope in self.scopes(asker, entry)? {
             let mut seen: HashSet<Bits> = HashSet::new();
             for origin in origins {
                 let (scope, origin, behind) = (scope.as_deref(), *origin, asker.behind);
                 let corner = Corner { subject: asker.subject, callable, scope, origin, behind };
                 let left = self.space.left(&corner);
-                if !seen.insert(left.clone()) {
+                if self.focus.as_ref().is_some_and(|focus| focus.and(&left).is_empty()) || !seen.insert(left.clone()) {
                     continue;
                 }
                 let alike = |other: &&Origin| self.space.left(&Corner { origin: **other, ..corner }) == left;
@@ -112,9 +136,12 @@ impl<'p> Walk<'p> {
                     Some(scope) if is_one_argument(entry) => self.space.cells_on(&corner, scope),
                     _ => self.space.cells(&corner)?,
                 };
-                for Cell { target, at, .. } in cells.iter() {
-                    visited += 1;
-                    if visited > MAX_CELLS {
+                for Cell { matching, asking, target, at } in cells.iter() {
+                    if self.focus.as_ref().is_some_and(|focus| focus.and(&matching.or(asking)).is_empty()) {
+                        continue;
+                    }
+                    self.visited += 1;
+                    if self.visited > MAX_CELLS {
                         return Err(NotDecided);
                     }
                     let sketch = Sketch {
