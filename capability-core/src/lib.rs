@@ -139,6 +139,8 @@
 //! | [`policy`] | the verdict: the maximum over pure contributors |
 //! | [`approval`] | a person's answer to one pending call, bound to it by a keyed digest |
 //! | [`executor`] | the six stages as typestates, outcomes, runners |
+//! | [`self_model`] | what a session can do at one moment, what it takes, and what is out of reach and why |
+//! | [`observation`] | an outcome as data: with where it comes from, in a frame its content cannot leave |
 //! | [`provider`] | who executes a call |
 //! | [`audit`] | the one event type, and the sink that takes records |
 //! | [`store`] | what the executor remembers, as traits with implementations in memory |

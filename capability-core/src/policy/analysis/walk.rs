@@ -166,6 +166,7 @@ impl<'p> Walk<'p> {
     /// What the rules about one asker and one capability look at.
     pub fn looked_at(&self, asker: &Asker<'_>, entry: &Entry<'_>, origins: &[Origin]) -> Vec<Dimension> {
         let capability = entry.capability;
+        let family = TargetFamily::of(capability.target().kind);
         let about = |selector: &&&Selector| {
             let name = capability.name().as_str();
             let scope = match &selector.capability {
@@ -177,6 +178,7 @@ impl<'p> Walk<'p> {
                 && selector.capability.matches(name, scope)
                 && selector.action.is_none_or(|own| own == capability.class().side_effect)
                 && selector.origin.is_none_or(|own| origins.contains(&own))
+                && selector.target.as_ref().is_none_or(|own| Some(own.family()) == family)
         };
         let mut dimensions = BTreeSet::new();
         for selector in self.space.selectors().iter().filter(about) {

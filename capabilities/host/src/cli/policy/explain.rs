@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::super::arguments::Named;
 use super::super::output::Output;
-use super::super::terminal::visible_lines;
 use super::super::{commands, self_model::EyesArgs};
+use super::plainly;
 use crate::connection::Connection;
 use crate::protocol::{AskedCall, Fault, PolicyQuestion, Request};
 
@@ -37,5 +37,5 @@ pub async fn explain(connection: &Connection<'_>, asked: Explain, output: Output
     let (name, version) = (capability.name, capability.version);
     let call = AskedCall { name, version, eyes: eyes.eyes(), scope, target, at };
     let request = Request::Policy(PolicyQuestion::Explain(Box::new(call)));
-    commands::show::<Explanation>(connection, &request, output, |told| visible_lines(&told.to_string())).await
+    commands::show::<Explanation>(connection, &request, output, |told| plainly(&told.to_string())).await
 }

@@ -5,12 +5,12 @@ use capability_core::session::Subject;
 
 use super::super::commands;
 use super::super::output::Output;
-use super::super::terminal::visible_lines;
+use super::plainly;
 use crate::connection::Connection;
 use crate::protocol::{Fault, PolicyQuestion, Request};
 
 /// One table a subject, on 80 columns.
 pub async fn matrix(connection: &Connection<'_>, subject: Option<Subject>, output: Output) -> Result<u8, Fault> {
     let request = Request::Policy(PolicyQuestion::Matrix { subject });
-    commands::show::<Matrix>(connection, &request, output, |told| visible_lines(&told.to_string())).await
+    commands::show::<Matrix>(connection, &request, output, |told| plainly(&told.to_string())).await
 }

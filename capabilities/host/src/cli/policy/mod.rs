@@ -13,3 +13,8 @@ pub use explain::{Explain, explain};
 pub use matrix::matrix;
 pub use reach::{ReachArgs, reach};
 pub use show::show;
+
+/// Lines that were laid out already, with what cannot be seen written as escapes.
+fn plainly(text: &str) -> String {
+    text.lines().map(|line| super::terminal::visible(line) + "\n").collect()
+}
