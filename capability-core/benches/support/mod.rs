@@ -183,13 +183,14 @@ impl Broker for Nothing {
 pub struct Bench {
     pub executor: Executor,
     pub sink: Arc<MemorySink>,
+    pub policy: Arc<MemoryPolicy>,
     pub parts_sessions: capability_core::session::SessionMint,
     turn: AtomicU64,
 }
 
 impl Bench {
     pub fn new() -> Self {
-        let sink = Arc::new(MemorySink::new());
+        let (sink, policy) = (Arc::new(MemorySink::new()), Arc::new(MemoryPolicy::new()));
         let Parts { executor, sessions, operators: _ } = Executor::build(Setup {
             registry: Registry::collect(&["capability-core"]).unwrap(),
             runner: Arc::new(InlineRunner),
@@ -198,12 +199,12 @@ impl Bench {
             approvals: Arc::new(MemoryApprovals::new()),
             turns: Arc::new(MemoryTurns::new()),
             opt_ins: Arc::new(MemoryOptIns::new()),
-            policy: Arc::new(MemoryPolicy::new()),
+            policy: Arc::clone(&policy) as _,
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: u32::MAX, ..Limits::default() },
         });
-        Self { executor, sink, parts_sessions: sessions, turn: AtomicU64::new(0) }
+        Self { executor, sink, policy, parts_sessions: sessions, turn: AtomicU64::new(0) }
     }
 
     /// A session in a new turn; call it now and then so that no cap is reached.

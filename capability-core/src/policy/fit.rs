@@ -12,7 +12,7 @@ use super::pattern::Token;
 use super::rule::{Example, Rule, RuleEffect};
 use super::selector::{CapabilityPattern, Selector};
 use super::set::{Policy, PolicyMistake, RuleRef};
-use super::target::{TargetFamily, TargetPattern, shown};
+use super::targets::{TargetFamily, TargetPattern, shown};
 use crate::contract::{Capability, DefaultEffect};
 use crate::nearest;
 use crate::session::{Origin, Subject};

@@ -12,7 +12,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use super::pattern::{Pattern, Token};
 use super::selector::{CapabilityPattern, Selector};
 use super::set::CompiledRule;
-use super::target::{Acted, TargetPattern, Unreadable};
+use super::targets::{Acted, TargetPattern, Unreadable};
 
 /// Up to how many rules a bucket is walked.
 const FEW: usize = 32;

@@ -7,7 +7,7 @@ use super::narrower::is_narrower;
 use super::rule::{MaxGrant, RuleEffect};
 use super::selector::{Dimension, Selector};
 use super::set::{CompiledRule, Policy, RuleRef, SourceKind};
-use super::target::{Acted, TargetFamily, Unreadable};
+use super::targets::{Acted, TargetFamily, Unreadable};
 use super::window::minute_of_week;
 use super::{Change, Verdict};
 use crate::code::Code;

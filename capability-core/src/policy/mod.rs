@@ -15,7 +15,7 @@ pub mod pattern;
 mod rule;
 mod selector;
 mod set;
-mod target;
+mod targets;
 mod verdict;
 mod window;
 mod written;
@@ -31,6 +31,6 @@ pub use set::{
     MAX_BROUGHT_RULES, MAX_RULES, MemoryPolicy, Policy, PolicyMistake, PolicyRevision, PolicySource, RuleRef, Source,
     SourceKind, Zones,
 };
-pub use target::{Acted, MAX_TEXT_BYTES, PlacePattern, TargetFamily, TargetPattern, TextPattern, Unreadable};
+pub use targets::{Acted, MAX_TEXT_BYTES, PlacePattern, TargetFamily, TargetPattern, TextPattern, Unreadable};
 pub use verdict::{Change, Decision, Flip, Verdict};
 pub use window::{Days, Window, ZoneName, minute_of_week};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Verdict;
 use super::mistake::Mistake;
 use super::selector::{CapabilityPattern, Selector};
-use super::target::{TargetPattern, shown};
+use super::targets::{TargetPattern, shown};
 use super::window::Window;
 use crate::contract::SideEffect;
 use crate::session::{Origin, Subject};

@@ -6,7 +6,7 @@ use core::str::FromStr;
 use serde::Deserialize;
 
 use super::mistake::Mistake;
-use super::target::{TargetPattern, shown};
+use super::targets::{TargetPattern, shown};
 use super::window::Window;
 use crate::contract::{SideEffect, is_valid_name};
 use crate::session::{Origin, Subject};

@@ -39,7 +39,7 @@ impl Days {
             let (first, last) = entry.split_once('-').unwrap_or((entry, entry));
             let (Some(mut at), Some(last)) = (day(first), day(last)) else {
                 return Err(Mistake::new(
-                    format!("`{}` is no day and no range of days", super::target::shown(entry)),
+                    format!("`{}` is no day and no range of days", super::targets::shown(entry)),
                     "write days as `mon`, `tue`, `wed`, `thu`, `fri`, `sat`, `sun`, or a range such as `mon-fri`",
                 ));
             };
@@ -76,7 +76,7 @@ impl ZoneName {
             Ok(Self(text.into()))
         } else {
             Err(Mistake::new(
-                format!("`{}` is no time zone's name", super::target::shown(text)),
+                format!("`{}` is no time zone's name", super::targets::shown(text)),
                 "write a zone of the IANA database, such as `Europe/Berlin`",
             ))
         }
@@ -170,7 +170,7 @@ fn minutes(text: &str) -> Result<u16, Mistake> {
         .map(|(hours, minutes)| hours * 60 + minutes)
         .ok_or_else(|| {
             Mistake::new(
-                format!("`{}` is no time of day", super::target::shown(text)),
+                format!("`{}` is no time of day", super::targets::shown(text)),
                 "write hours and minutes as `22:00`; `24:00` is the end of a day",
             )
         })

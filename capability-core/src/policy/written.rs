@@ -4,7 +4,7 @@ use core::fmt::{Display, Formatter, Result};
 
 use super::pattern::{Pattern, Token};
 use super::selector::Selector;
-use super::target::{PlacePattern, TargetPattern, TextPattern};
+use super::targets::{PlacePattern, TargetPattern, TextPattern};
 use super::window::{Days, Window};
 
 /// Tokens with something between them. One or more tokens, which a host may begin with, is `**` there.
