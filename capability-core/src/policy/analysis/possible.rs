@@ -44,6 +44,9 @@ pub fn possible(
     possible_in(&mut Walk::over(&[policy], Span::YearFrom(from), true), policy, asker, entry, origins, around)
 }
 
+/// What is known of one thing that can come out, while cells are visited.
+type Gathered = (Possible, BTreeSet<RuleName>, BTreeSet<Origin>);
+
 pub(crate) fn possible_in(
     walk: &mut Walk<'_>,
     policy: &Arc<Policy>,
@@ -52,7 +55,7 @@ pub(crate) fn possible_in(
     origins: &[Origin],
     around: &dyn Surroundings,
 ) -> Result<Vec<Possible>, NotDecided> {
-    let mut found: BTreeMap<(Verdict, Code), (Possible, BTreeSet<RuleName>, BTreeSet<Origin>)> = BTreeMap::new();
+    let mut found: BTreeMap<(Verdict, Code), Gathered> = BTreeMap::new();
     let visited = walk.each(asker, entry, origins, |stop| {
         let Stop { sketch, origins } = stop;
         let decision = evaluate(&sketch.question(entry.capability, asker, around, policy));
@@ -68,7 +71,7 @@ pub(crate) fn possible_in(
         ControlFlow::<()>::Continue(())
     })?;
     let ControlFlow::Continue(()) = visited else { return Err(NotDecided) };
-    let whole = |(possible, rules, origins): (Possible, BTreeSet<RuleName>, BTreeSet<Origin>)| Possible {
+    let whole = |(possible, rules, origins): Gathered| Possible {
         rules: rules.into_iter().collect(),
         origins: origins.into_iter().collect(),
         ..possible

@@ -69,10 +69,13 @@ pub struct Space<'p> {
     timed: Bits,
     windows: Windows,
     /// Targets by their kind and by the selectors that are left to tell them apart.
-    targets: HashMap<(TargetKind, Bits), Result<Arc<[Told]>, NotDecided>>,
+    targets: HashMap<(TargetKind, Bits), ToldApart>,
     cells: HashMap<(TargetKind, bool, Bits), Arc<[Cell]>>,
     budget: Budget,
 }
+
+/// Targets told apart, or that there are too many.
+type ToldApart = Result<Arc<[Told]>, NotDecided>;
 
 /// Which moments are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,7 +246,7 @@ impl<'p> Space<'p> {
         left
     }
 
-    fn targets(&mut self, kind: TargetKind, left: &Bits) -> Result<Arc<[Told]>, NotDecided> {
+    fn targets(&mut self, kind: TargetKind, left: &Bits) -> ToldApart {
         let key = (kind, left.and(&self.targeted));
         if let Some(known) = self.targets.get(&key) {
             return known.clone();
