@@ -131,6 +131,7 @@ impl Observation {
             },
             Ended::Pending { .. }
             | Ended::Denied { .. }
+            | Ended::Superseded { .. }
             | Ended::Expired
             | Ended::Cancelled
             | Ended::Failed { message: None }

@@ -5,7 +5,9 @@
 //! moment. What a subject's manifest does not declare is not in it. What is declared and locked, denied, switched off or
 //! unbound is, with the reason.
 //!
-//! It speaks of policy. A call that it says can be made may still find its turn's cap used up or its arguments refused.
+//! It speaks of policy. A call that it says can be made may still find its turn's cap used up or its arguments refused, and
+//! what it says asks (`ask`, not `ask_fresh`) may find its answer in a standing grant that an operator gave for that very call
+//! or target.
 
 use core::num::NonZeroU32;
 use std::sync::Arc;

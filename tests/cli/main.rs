@@ -27,6 +27,8 @@ mod questions;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod standing;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod transcripts;

@@ -44,6 +44,8 @@ const COMMANDS: &[&[&str]] = &[
     &["contract", "update"],
     &["doctor"],
     &["serve"],
+    &["web"],
+    &["web", "link"],
     &["completions"],
 ];
 

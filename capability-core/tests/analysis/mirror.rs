@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use capability_core::approval::DigestKey;
+use capability_core::approval::{DigestKey, GrantLimits};
 use capability_core::audit::{MemorySink, OutcomeKind};
 use capability_core::contract::{Class, TargetKind};
 use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
@@ -12,7 +12,7 @@ use capability_core::policy::analysis::{Asker, Entry, Sketch};
 use capability_core::policy::{MemoryPolicy, Policy, Verdict, evaluate};
 use capability_core::self_model::{Ability, SelfModel};
 use capability_core::session::{Declarations, Mode, Origin, Session, SessionId, SessionIdentity, Subject, TurnId};
-use capability_core::store::{MemoryApprovals, MemoryOptIns, MemoryTurns};
+use capability_core::store::{MemoryApprovals, MemoryGrants, MemoryHistory, MemoryOptIns, MemoryTurns};
 use capability_core::{BoxFuture, Capability, Code, Environment, Executor, Proposal, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -60,6 +60,9 @@ impl House {
             approvals: Arc::new(MemoryApprovals::new()),
             turns: Arc::new(MemoryTurns::new()),
             opt_ins: Arc::clone(&opt_ins) as _,
+            grants: Arc::new(MemoryGrants::new()),
+            grant_limits: GrantLimits::off(),
+            history: Arc::new(MemoryHistory::new()),
             policy: Arc::clone(&policy) as _,
             environment: Arc::new(Noon),
             key: DigestKey::new([7; 32]),

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use super::arguments::ModeArg;
 use super::commands::document;
 use super::output::{BAD, GOOD, NAME, Output, WARN, styled};
-use super::terminal::visible;
 use crate::connection::Connection;
+use crate::display::text::written_out;
 use crate::protocol::{Eyes, Fault, PolicyQuestion, Request};
 
 /// Whose eyes something is seen with.
@@ -118,9 +118,9 @@ fn line(item: &Item) -> String {
     for end in &item.ends {
         let rules: Vec<_> = end.rules.iter().map(ToString::to_string).collect();
         let by = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
-        text += &format!("  {:<9} {}{}\n", end.verdict.as_str(), end.reason, visible(&by));
+        text += &format!("  {:<9} {}{}\n", end.verdict.as_str(), end.reason, written_out(&by));
         for reason in end.rules.iter().filter_map(|rule| rule.reason.as_ref()) {
-            text += &format!("            because {}\n", visible(reason));
+            text += &format!("            because {}\n", written_out(reason));
         }
     }
     text

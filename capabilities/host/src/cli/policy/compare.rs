@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::super::commands::{self, Proofs, document};
 use super::super::output::{GOOD, Output, WARN, note, styled};
-use super::super::terminal::visible;
 use crate::connection::Connection;
+use crate::display::text::written_out;
 use crate::protocol::{Compared, Fault, PolicyQuestion, Request};
 
 /// Compares a file, or the one in the data directory, with what is in force; changes nothing.
@@ -85,5 +85,5 @@ fn shown(difference: &Difference) -> String {
     } else {
         format!("{before}{} -> {after}{}", of(rules_before), of(rules_after))
     };
-    format!("  {}\n    {}\n", visible(&call.to_string()), visible(&moved))
+    format!("  {}\n    {}\n", written_out(&call.to_string()), written_out(&moved))
 }

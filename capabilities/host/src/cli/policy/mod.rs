@@ -16,5 +16,5 @@ pub use show::show;
 
 /// Lines that were laid out already, with what cannot be seen written as escapes.
 fn plainly(text: &str) -> String {
-    text.lines().map(|line| super::terminal::visible(line) + "\n").collect()
+    text.lines().map(|line| crate::display::text::written_out(line) + "\n").collect()
 }

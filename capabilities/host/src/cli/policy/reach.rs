@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::super::commands;
 use super::super::output::{NAME, Output, styled};
-use super::super::terminal::visible;
 use crate::connection::Connection;
+use crate::display::text::written_out;
 use crate::protocol::{Fault, PolicyQuestion, Reached, Request};
 
 /// `policy reach`.
@@ -62,5 +62,5 @@ fn reason(possible: &Possible) -> String {
 }
 
 fn indented(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("  {}\n", visible(line))).collect()
+    lines.iter().map(|line| format!("  {}\n", written_out(line))).collect()
 }
