@@ -28,4 +28,5 @@ mod live;
 #[cfg(test)]
 mod login;
 #[cfg(test)]
+mod policy;
 mod start;

@@ -45,7 +45,7 @@ impl Service {
         self.host.executor().registry().iter().map(Entry::of).collect()
     }
 
-    fn explained(&self, call: &AskedCall) -> Result<policy::analysis::Explanation, Fault> {
+    pub(crate) fn explained(&self, call: &AskedCall) -> Result<policy::analysis::Explanation, Fault> {
         let AskedCall { name, version, eyes, scope, target, at } = call;
         let version = self.version(name, *version)?;
         let executor = self.host.executor();
@@ -75,7 +75,7 @@ impl Service {
         Ok(explain(sketch.clone(), &decision))
     }
 
-    fn table(&self, subject: Option<&Subject>) -> Result<Matrix, Fault> {
+    pub(crate) fn table(&self, subject: Option<&Subject>) -> Result<Matrix, Fault> {
         let local = Subject::local();
         let subjects: Vec<&Subject> = match subject {
             Some(subject) => vec![subject],

@@ -19,6 +19,7 @@ use super::forms::{Asked, Document, Named};
 use super::guard::Who;
 use super::pages::audit::{self, Chain, Filter};
 use super::pages::grants::take_back;
+use super::pages::policy::{self, About, Call};
 use super::refused::Refused;
 use super::{Shared, api_document, opt_in};
 use crate::display::target::Brief;
@@ -46,7 +47,7 @@ fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// Every operation: what is not here is not served, and what is here is in the document.
-pub const OPERATIONS: [Operation; 14] = [
+pub const OPERATIONS: [Operation; 16] = [
     Operation {
         method: "get",
         path: "/api/openapi.json",
@@ -136,6 +137,24 @@ pub const OPERATIONS: [Operation; 14] = [
         asks: None,
         gives: shape::<Vec<Row>>,
         handler: || get(capabilities),
+    },
+    Operation {
+        method: "get",
+        path: "/api/policy/matrix",
+        summary: "What each subject may, within the year that comes",
+        takes: None,
+        asks: Some(shape::<About>),
+        gives: shape::<Value>,
+        handler: || get(matrix),
+    },
+    Operation {
+        method: "get",
+        path: "/api/policy/explain",
+        summary: "One call, with everything that has a say in it",
+        takes: None,
+        asks: Some(shape::<Call>),
+        gives: shape::<Value>,
+        handler: || get(explain),
     },
     Operation {
         method: "get",
@@ -499,4 +518,13 @@ async fn records(State(web): State<Shared>, _: Who, Asked(filter): Asked<Filter>
 
 async fn chain(State(web): State<Shared>, _: Who) -> Json<Chain> {
     Json(audit::chain(&web))
+}
+
+async fn matrix(State(web): State<Shared>, _: Who, Asked(about): Asked<About>) -> Result<Json<Value>, Refused> {
+    let matrix = crate::blocking::blocking(|| policy::table(&web, &about))?;
+    Ok(Json(serde_json::to_value(&matrix).unwrap_or_default()))
+}
+
+async fn explain(State(web): State<Shared>, _: Who, Asked(call): Asked<Call>) -> Result<Json<Value>, Refused> {
+    Ok(Json(serde_json::to_value(policy::explained(&web, call)?).unwrap_or_default()))
 }
