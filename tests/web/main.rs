@@ -29,4 +29,5 @@ mod live;
 mod login;
 #[cfg(test)]
 mod policy;
+#[cfg(test)]
 mod start;
