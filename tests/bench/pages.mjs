@@ -66,7 +66,9 @@ function request(method, place, { headers = {}, body = '', own = agent } = {}) {
       answer.on('data', (bytes) => { size += bytes.length; });
       answer.on('end', () => done({ status: answer.statusCode, headers: answer.headers, size }));
     });
-    sent.on('error', failed);
+    // A connection that nothing was asked on for a while may have been closed in this very moment.
+    sent.on('error', (error) => (error.code === 'ECONNRESET' && sent.reusedSocket
+      ? request(method, place, { headers, body, own }).then(done, failed) : failed(error)));
     sent.end(body);
   });
 }
