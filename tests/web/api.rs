@@ -16,7 +16,7 @@ fn a_program_of_an_operator_reads_and_answers() {
     let queue = program.get("/api/approvals").is(200).json();
     let first = &queue["waiting"][0];
     assert_eq!((&first["id"], &first["status"], &first["risk"]), (&json!(id), &json!("pending"), &json!("medium")));
-    assert_eq!(first["target"], json!({ "kind": "host", "text": "time.example" }));
+    assert_eq!(first["target"], json!({ "kind": "host", "text": "time.example", "left_out": 0 }));
     let path = format!("/api/approvals/{id}");
     let card = program.get(&path).is(200).json();
     assert_eq!(card["arguments"], r#"{"host":"time.example"}"#);
