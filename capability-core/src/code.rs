@@ -157,8 +157,12 @@ codes! {
     ApprovalUnknown "approval_unknown" at Confirm: "no approval of yours has that id", help "propose the call again";
     /// What would run is not what was approved.
     ApprovalMismatch "approval_mismatch" at Confirm: "what would run is not what was approved", help "propose the call again; the approval is not used up";
+    /// Somebody answered while the call was being changed.
+    ApprovalAnswered "approval_answered" at Confirm: "the call was answered while it was being changed", help "look at where it stands; nothing was changed";
     /// The approval was used.
     ApprovalConsumed "approval_consumed" at Confirm: "the approval was used", help "propose the call again";
+    /// People said no to this very call again and again.
+    DenialLoop "denial_loop" at Confirm: "people said no to this very call three times, so nobody is asked again", help "propose something else; the count lapses after an hour, or an operator clears it with `capability approvals loops --clear SUBJECT`";
     /// Too many calls wait for an answer.
     TooManyPending "too_many_pending" at Confirm: "too many calls wait for an answer", help "answer or let expire what is pending, then propose again";
     /// The runner has no room.

@@ -36,14 +36,14 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use capability_core::approval::DigestKey;
+//! use capability_core::approval::{DigestKey, GrantLimits};
 //! use capability_core::audit::MemorySink;
 //! use capability_core::contract::Class;
 //! use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
 //! use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
 //! use capability_core::policy::MemoryPolicy;
 //! use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
-//! use capability_core::store::{MemoryApprovals, MemoryOptIns, MemoryTurns};
+//! use capability_core::store::{MemoryApprovals, MemoryGrants, MemoryHistory, MemoryOptIns, MemoryTurns};
 //! use capability_core::{BoxFuture, Code, Environment, Executor, Proposal, Registry, Stage, Timestamp, capability};
 //!
 //! /// Adds two integers.
@@ -92,6 +92,9 @@
 //!         turns: Arc::new(MemoryTurns::new()),
 //!         opt_ins: Arc::new(MemoryOptIns::new()),
 //!         policy: Arc::new(MemoryPolicy::new()),
+//!         grants: Arc::new(MemoryGrants::new()),
+//!         grant_limits: GrantLimits::off(),
+//!         history: Arc::new(MemoryHistory::new()),
 //!         environment: Arc::new(Still),
 //!         key: DigestKey::new([7; 32]),
 //!         limits: Limits::default(),

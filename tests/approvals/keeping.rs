@@ -3,7 +3,7 @@
 use capability_core::Code;
 use capability_core::approval::{ApprovalId, ApprovalStatus, Filed, InvocationDigest, PendingApproval};
 use capability_core::executor::AnswerFault;
-use capability_core::store::{Answer, Approvals as _, MAX_PENDING_PER_SUBJECT, MemoryApprovals, Moved};
+use capability_core::store::{Answer, Approvals as _, Filing, MAX_PENDING_PER_SUBJECT, MemoryApprovals, Moved};
 use serde_json::json;
 
 use crate::fixtures::Bench;
@@ -91,9 +91,10 @@ async fn a_pending_approval_survives_being_stored_as_text() {
 async fn memory_moves_an_approval_only_as_the_state_machine_does() {
     let bench = Bench::new();
     let id = bench.pending("lab.asks", &json!({})).await;
-    let Filed { approval, digest } = bench.found(id).await.and_then(|found| found.filed).expect("content");
+    let Filed { approval, digest, repeated, ground } =
+        bench.found(id).await.and_then(|found| found.filed).expect("content");
     let store = MemoryApprovals::new();
-    assert_eq!(store.file(Filed { approval: approval.clone(), digest }).await, Ok(true));
+    assert_eq!(store.file(Filed { approval: approval.clone(), digest, repeated, ground }).await, Ok(Filing::Filed));
     let (now, who) = (approval.created_at, bench.operator().name().clone());
     let not = |status| Ok(Moved::Not(status));
     assert_eq!(store.consume(id, digest, now).await, not(ApprovalStatus::Pending));

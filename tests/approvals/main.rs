@@ -10,8 +10,16 @@ mod binding;
 #[cfg(test)]
 mod caps;
 #[cfg(test)]
+mod denials;
+#[cfg(test)]
+mod edits;
+#[cfg(test)]
+mod grants;
+#[cfg(test)]
 mod keeping;
 #[cfg(test)]
 mod timing;
 #[cfg(test)]
 mod using;
+#[cfg(test)]
+mod waiting;

@@ -45,7 +45,7 @@ async fn the_caller_is_told_when_it_expires() {
 
 #[tokio::test]
 async fn answering_after_its_time_fails_and_runs_nothing() {
-    for answer in [Answer::Approve, Answer::Deny { note: Some("late".to_owned()) }] {
+    for answer in [Answer::Approve, Answer::Deny { reason: None, note: Some("late".to_owned()) }] {
         let bench = Bench::new();
         let id = bench.pending("lab.act_write_local", &write()).await;
         bench.time.advance(LIFETIME);
@@ -94,7 +94,7 @@ async fn an_answer_on_record_is_one_that_took_effect() {
     for _ in 0..200 {
         let bench = Arc::new(Bench::new());
         let id = bench.pending("lab.act_write_local", &write()).await;
-        let answering = [Answer::Approve, Answer::Deny { note: None }, Answer::Approve].map(|answer| {
+        let answering = [Answer::Approve, Answer::Deny { reason: None, note: None }, Answer::Approve].map(|answer| {
             let bench = Arc::clone(&bench);
             tokio::spawn(async move {
                 let step = if answer == Answer::Approve { "approved" } else { "denied" };

@@ -5,7 +5,7 @@ use capability_core::audit::OutcomeKind as Kind;
 use capability_core::executor::{AnswerFault, Ended};
 use capability_core::policy::OptIn;
 use capability_core::session::Mode;
-use capability_core::store::{Answer, Moved};
+use capability_core::store::{Answer, Approvals as _, Moved};
 use capability_core::{Code, Outcome};
 use serde_json::{Value, json};
 
@@ -44,6 +44,34 @@ async fn of_two_that_resume_at_once_exactly_one_executes_two_hundred_times() {
     }
 }
 
+/// Answers and uses race as well: ten thousand approvals, an answer and two uses each, and not one runs twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_answers_and_uses_at_once_run_nothing_twice() {
+    let bench = std::sync::Arc::new(Bench::new());
+    for round in 0..10_000_usize {
+        let session = bench.session(1, Mode::Live, round as u64 / 500);
+        let call = proposal("lab.asks_often", &json!({ "text": format!("{round}") }));
+        let id = bench.executor.invoke(&session, call).await.approval().expect("it asks");
+        let racing: Vec<_> = (0..3)
+            .map(|racer| {
+                let bench = std::sync::Arc::clone(&bench);
+                tokio::spawn(async move {
+                    match racer {
+                        1 => bench.approve(id).await,
+                        _ => drop(bench.resume(id).await),
+                    }
+                })
+            })
+            .collect();
+        for racer in racing {
+            racer.await.expect("no panic");
+        }
+        let _ = bench.resume(id).await;
+        assert_eq!(bench.world().ran(), round + 1);
+        bench.approvals.kept.withdraw(id).await.expect("memory answers");
+    }
+}
+
 #[tokio::test]
 async fn an_approval_is_used_up_by_its_run_whatever_the_run_ends_as() {
     for behaviour in ["answer", "fail_public", "fail_before", "panic_before", "invalid", "too_large"] {
@@ -63,7 +91,7 @@ async fn a_denial_is_final_and_says_its_note() {
     bench.deny(id, Some("ask me tomorrow")).await;
     for _ in 0..3 {
         let outcome = bench.resume(id).await;
-        assert!(matches!(outcome.ended(), Ended::Denied { note: Some(note) } if note == "ask me tomorrow"));
+        assert!(matches!(outcome.ended(), Ended::Denied { note: Some(note), .. } if note == "ask me tomorrow"));
     }
     let again = bench.executor.answer(&bench.operator(), id, Answer::Approve).await;
     assert_eq!(again, Err(AnswerFault::Not(Moved::Not(ApprovalStatus::Denied))));
@@ -76,7 +104,7 @@ async fn an_answer_cannot_be_given_twice_or_taken_back() {
     let bench = Bench::new();
     let id = bench.pending("lab.act_write_local", &json!({ "behaviour": "answer" })).await;
     bench.approve(id).await;
-    for answer in [Answer::Approve, Answer::Deny { note: None }] {
+    for answer in [Answer::Approve, Answer::Deny { reason: None, note: None }] {
         let again = bench.executor.answer(&bench.operator(), id, answer).await;
         assert_eq!(again, Err(AnswerFault::Not(Moved::Not(ApprovalStatus::Approved))));
     }

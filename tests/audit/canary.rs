@@ -43,7 +43,7 @@ async fn no_debug_form_holds_content() {
     let asked = asked.with_claims(claims("sesame", "sesame"));
     let id = bench.executor.invoke(&bench.session, asked).await.approval().expect("pending");
     printed(&bench.found(id).await);
-    printed(&Answer::Deny { note: Some("sesame".to_owned()) });
+    printed(&Answer::Deny { reason: None, note: Some("sesame".to_owned()) });
     bench.deny(id, Some("sesame")).await;
     printed(&bench.found(id).await);
     printed(&bench.resume(id).await);
@@ -126,7 +126,7 @@ async fn no_word_of_a_caller_an_author_or_an_operator_is_in_the_log() {
                 match answer {
                     "deny" => {
                         let note = Some(canaries.next());
-                        let _ = bench.executor.answer(&bench.operator(), id, Answer::Deny { note }).await;
+                        let _ = bench.executor.answer(&bench.operator(), id, Answer::Deny { reason: None, note }).await;
                     }
                     "expire" => bench.time.advance(120_000_000),
                     _ => bench.approve(id).await,

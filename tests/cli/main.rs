@@ -25,6 +25,8 @@ mod project;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod standing;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod transcripts;

@@ -38,6 +38,8 @@ const COMMANDS: &[&[&str]] = &[
     &["contract", "update"],
     &["doctor"],
     &["serve"],
+    &["web"],
+    &["web", "link"],
     &["completions"],
 ];
 

@@ -98,7 +98,11 @@ impl Lab {
     /// What bodies wrote into the journal, the oldest first.
     pub async fn journal(&self) -> Vec<String> {
         let entries = self.host.journal().newest(&Subject::local(), 1000).await.expect("the journal");
-        entries.into_iter().map(|entry| entry.text).collect()
+        let own = |entry| match entry {
+            capability_core::approval::HistoryEntry::Subject { text, .. } => Some(text),
+            capability_core::approval::HistoryEntry::Operator(_) => None,
+        };
+        entries.into_iter().filter_map(|found| own(found.entry)).collect()
     }
 
     /// Waits until a body says which process it is.

@@ -142,7 +142,7 @@ async fn pending_denied_expired_cancelled_and_withheld_are_ended_and_recorded() 
 
     bench.deny(denied, Some("not today")).await;
     let outcome = bench.resume(denied).await;
-    assert!(matches!(outcome.ended(), Ended::Denied { note: Some(note) } if note == "not today"), "{outcome:?}");
+    assert!(matches!(outcome.ended(), Ended::Denied { note: Some(note), .. } if note == "not today"), "{outcome:?}");
     assert_eq!(recorded(&outcome), json!({ "outcome": "denied", "stage": "confirm", "effect": "not_started" }));
 
     let late = bench.pending("lab.act_write_local", &write).await;

@@ -6,7 +6,8 @@ use capability_core::approval::ApprovalId;
 use capability_core::executor::{Effect, Limits};
 use capability_core::policy::OptIn;
 use capability_core::session::Mode;
-use capability_core::{Code, Outcome, Proposal, Stage};
+use capability_core::store::{Answer, Approvals as _};
+use capability_core::{Code, Outcome, Proposal, Stage, Timestamp};
 use serde_json::json;
 
 use crate::fixtures::Bench;
@@ -124,6 +125,24 @@ async fn provoke(code: Code) -> Option<Case> {
             let _ = bench.resume(id).await;
             let outcome = bench.resume(id).await;
             return Some(Case { bench, outcome, ran: 1, effects: 1 });
+        }
+        Code::ApprovalAnswered => {
+            let id = bench.pending("lab.edit", &json!({ "text": "a" })).await;
+            // Somebody answers while the changed call is looked at.
+            let (approvals, operator) = (std::sync::Arc::clone(&bench.approvals), bench.operator());
+            bench.world().on_preview(move || {
+                let (now, answer) = (Timestamp::from_micros(0), Answer::Deny { reason: None, note: None });
+                drop(approvals.kept.answer(id, answer, operator.name(), now));
+            });
+            let changed = bench.executor.edit(&bench.operator(), &bench.session, id, r#"{"text":"b"}"#).await;
+            changed.expect("it waited when it was looked for").outcome
+        }
+        Code::DenialLoop => {
+            for _ in 0..3 {
+                let id = bench.pending("lab.act_write_local", &json!({ "behaviour": "answer" })).await;
+                bench.deny(id, None).await;
+            }
+            bench.invoke("lab.act_write_local", &json!({ "behaviour": "answer" })).await
         }
         Code::TooManyPending => {
             for _ in 0..capability_core::store::MAX_PENDING_PER_SUBJECT {

@@ -6,6 +6,9 @@
 mod fixtures;
 
 #[cfg(test)]
+mod kills;
+
+#[cfg(test)]
 mod tests {
     use core::future::{Future, poll_fn};
     use core::pin::Pin;
@@ -89,6 +92,9 @@ mod tests {
                 turns: Arc::new(MemoryTurns::new()),
                 opt_ins: Arc::clone(&parts.switch) as _,
                 policy: Arc::clone(&parts.policy) as _,
+                grants: Arc::new(capability_core::store::MemoryGrants::new()),
+                grant_limits: capability_core::approval::GrantLimits::off(),
+                history: Arc::new(capability_core::store::MemoryHistory::new()),
                 environment: Arc::clone(&parts.time) as _,
                 key: DigestKey::new([7; 32]),
                 limits: ROOMY,

@@ -1,17 +1,23 @@
 //! The optional configuration file.
 
 mod bindings;
+mod standing;
+mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+pub use standing::{ApprovalsTable, GrantTable, Span};
+pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use capability_core::approval::GrantLimits;
 use capability_core::contract::is_valid_name;
 use capability_core::executor::Limits;
 use capability_core::nearest;
+use capability_core::registry::Registry;
 use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
@@ -30,6 +36,13 @@ use crate::data_dir::{DataDirError, read_private};
 ///
 /// [isolation]
 /// in_process = ["lamp.switch"]
+///
+/// [approvals]
+/// retain = "7d"
+///
+/// [grants."repository.read"]
+/// max = "30m"
+/// uses = 20
 ///
 /// [subjects."agent:kitchen"]
 /// capabilities = ["system.health"]
@@ -51,6 +64,10 @@ use crate::data_dir::{DataDirError, read_private};
 /// ca_file = "/etc/capability/pihole-ca.pem"
 /// auth = "pihole"
 /// password_file = "/etc/capability/pihole-password"
+///
+/// [web]
+/// listen = "127.0.0.1:8722"
+/// hosts = ["capability.home"]
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -61,6 +78,10 @@ pub struct Config {
     pub limits: ConfiguredLimits,
     /// Where bodies run.
     pub isolation: ConfiguredIsolation,
+    /// What is kept of approved calls.
+    pub approvals: ApprovalsTable,
+    /// The capabilities that may have standing answers, by name; none, unless it is said.
+    pub grants: BTreeMap<String, GrantTable>,
     /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing. The local
     /// one declares everything, and a manifest for it is refused.
     pub subjects: BTreeMap<Subject, Manifest>,
@@ -70,12 +91,20 @@ pub struct Config {
     pub endpoints: BTreeMap<String, EndpointTable>,
     /// The directory behind `Workspace` handles.
     pub workspace: Option<WorkspaceTable>,
-    /// The last three, checked.
+    /// Where the approval centre listens.
+    pub web: WebTable,
+    /// The three before that, checked.
     #[serde(skip)]
     bindings: Bindings,
+    /// The same, checked.
+    #[serde(skip)]
+    web_settings: WebSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
+    /// Where the tables and keys of `[grants]` stand, for the same reason.
+    #[serde(skip)]
+    grants_in: BTreeMap<(String, &'static str), usize>,
 }
 
 /// Where bodies run.
@@ -240,8 +269,21 @@ impl Config {
                 "list those that matter most",
             ));
         }
+        config
+            .approvals
+            .check()
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        for name in config.grants.keys() {
+            for key in ["", "max", "uses"] {
+                // No key at all: the table's own line.
+                let line = line_in(text, &format!("grants.{name}"), if key.is_empty() { "[" } else { key });
+                config.grants_in.extend(line.map(|line| ((format!("grants.{name}"), key), line)));
+            }
+        }
         config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
@@ -264,15 +306,43 @@ impl Config {
         })
     }
 
+    /// Whether what may have standing answers exists, and may: a table that can never count is a mistake.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names what is written and what would be right.
+    pub(crate) fn check_grants(&self, path: &Path, registry: &Registry) -> Result<(), ConfigError> {
+        for (name, table) in &self.grants {
+            standing::check_grant(name, *table, registry).map_err(|mistake| ConfigError::Wrong {
+                path: path.to_owned(),
+                line: self.grants_in.get(&(mistake.table, mistake.key)).copied(),
+                what: mistake.what,
+                help: mistake.help,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What may have standing answers, as the executor takes it.
+    #[must_use]
+    pub fn grant_limits(&self) -> GrantLimits {
+        self.grants.iter().fold(GrantLimits::off(), |limits, (name, table)| limits.with(name, table.limit()))
+    }
+
     /// What stands behind the handles.
     #[must_use]
     pub const fn bindings(&self) -> &Bindings {
         &self.bindings
     }
+
+    /// Where the approval centre listens.
+    #[must_use]
+    pub const fn web(&self) -> &WebSettings {
+        &self.web_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -317,11 +387,18 @@ mod tests {
             ("services = [\"ssh\"]\n", 1, "is no service name"),
             ("\n[subjects.local]\ncapabilities = []\n", 2, "`local` declares everything"),
             ("\n\n[subjects.\"local\"]\ncapabilities = []\n", 3, "`local` declares everything"),
+            ("[approvals]\nretain = \"7 days\"\n", 2, "a span of time is a whole number"),
+            ("\n[approvals]\n\nretain = \"0s\"\n", 4, "`retain` is no time, or more than 90 days"),
+            ("[approvals]\nretain = \"91d\"\n", 2, "more than 90 days"),
+            ("[grants.\"a.b\"]\nmax = \"5m\"\n", 1, "missing field `uses`"),
+            ("[grants.\"a.b\"]\nmax = \"5m\"\nuses = 0\n", 3, "nonzero"),
             ("[http]\nallow = [\"127.0.0.1\"]\n", 2, "`127.0.0.1` is no place"),
             ("[http]\nallow = [\"http://a:80\"]\n", 2, "is no place"),
             ("[http]\nca_file = \"home-ca.pem\"\n", 2, "`ca_file` does not begin"),
             ("[workspace]\nroot = \"notes\"\n", 2, "does not begin at the root"),
             ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
+            ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
+            ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
             ("[workspace]\n", 1, "missing field `root`"),
             ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
             ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),

@@ -3,8 +3,11 @@
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
-use capability_core::Timestamp;
-use capability_core::approval::{ApprovalId, ApprovalSummary, Claims, PendingApproval};
+use capability_core::approval::{
+    ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
+    Successor,
+};
+use capability_core::executor::GrantPreview;
 use capability_core::session::{Mode, Subject, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,6 +45,20 @@ pub enum Request {
         /// For whom.
         caller: Caller,
     },
+    /// Wait until an approval is answered or expires, for a while: see [`Waited`].
+    Wait {
+        /// Which.
+        id: ApprovalId,
+        /// For whom.
+        caller: Caller,
+    },
+    /// What happened in a subject's name, as the subject itself may read it.
+    History {
+        /// At most how many entries.
+        most: u32,
+        /// For whom.
+        caller: Caller,
+    },
     /// Everything that waits. Operators only.
     ApprovalList(Proof),
     /// One approval with its content. Operators only.
@@ -49,7 +66,44 @@ pub enum Request {
     /// Answer yes. Operators only.
     Approve(Proof, ApprovalId),
     /// Answer no. Operators only.
-    Deny(Proof, ApprovalId, Option<String>),
+    Deny {
+        /// Who says so.
+        proof: Proof,
+        /// To what.
+        id: ApprovalId,
+        /// Why, as a word.
+        reason: Option<DenialReason>,
+        /// For the proposer, in the operator's own words.
+        note: Option<String>,
+    },
+    /// Put a call with other arguments in a pending one's place, approved. Operators only.
+    ApprovalEdit {
+        /// Who says so.
+        proof: Proof,
+        /// In whose place.
+        id: ApprovalId,
+        /// The other arguments, as text.
+        arguments: String,
+    },
+    /// Erase what is retained of approved calls, of one subject or of all. Operators only.
+    ApprovalErase(Proof, Option<Subject>),
+    /// Calls about which nobody is asked any more. Operators only.
+    DenialLoops(Proof),
+    /// Forget the denials of a subject's calls. Operators only.
+    DenialsClear(Proof, Subject),
+    /// Answer yes, and give a standing answer for its like. Operators only.
+    GrantCreate {
+        /// Who says so.
+        proof: Proof,
+        /// To which question.
+        id: ApprovalId,
+        /// How far it goes.
+        limit: GrantLimit,
+    },
+    /// Every standing answer. Operators only.
+    GrantList(Proof),
+    /// Take one standing answer back, or all of them. Operators only.
+    GrantRevoke(Proof, Option<GrantId>),
     /// The switches of external families.
     OptInShow,
     /// Turn one on or off. Operators only.
@@ -92,14 +146,17 @@ pub enum Request {
     OperatorLogout(Proof),
     /// The rules in force.
     PolicyShow,
+    /// A link that opens one session of the pages. Operators only.
+    WebLink(Proof),
     /// The self-check.
     Doctor,
 }
 
 impl Request {
-    /// Whether it asks for a capability: called off when whoever asked is gone. Anything else is done whole.
+    /// Whether it asks for a capability, or waits until one may run: called off when whoever asked is gone. Anything else is
+    /// done whole.
     pub const fn runs_a_capability(&self) -> bool {
-        matches!(self, Self::Invoke { .. } | Self::Resume { .. })
+        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. })
     }
 }
 
@@ -223,7 +280,7 @@ impl Fault {
 }
 
 /// One row of `list`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Row {
     /// The dotted name.
     pub name: String,
@@ -326,10 +383,41 @@ pub struct ApprovalDetail {
     pub summary: ApprovalSummary,
     /// Its content, until it is final.
     pub content: Option<PendingApproval>,
+    /// What came in its place, once it is superseded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub successor: Option<Successor>,
+    /// What a grant along with the answer would cover, where there can be one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<GrantPreview>,
+    /// The last call of the same subject, capability and version that was approved and used, where that is retained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_approved: Option<PastCall>,
+}
+
+/// Whether an approval is still pending after a while of waiting: wait again then, else go on with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// Nobody has answered yet.
+    pub pending: bool,
+    /// The host has no room for one more who waits: look again in a while.
+    #[serde(default)]
+    pub crowded: bool,
+}
+
+/// What became of an edit.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EditReply {
+    /// The changed call's own outcome: pending, and approved already, or refused.
+    pub outcome: Value,
+    /// Whether the original is superseded.
+    pub superseded: bool,
+    /// The changed call, for its subject to resume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub successor: Option<ApprovalId>,
 }
 
 /// One family's switch.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Switch {
     /// The family.
     pub family: String,
@@ -350,22 +438,15 @@ pub struct JournalPart {
     pub entries: Vec<Entry>,
 }
 
-/// One journal entry: what its subject wrote, in its own words. No instruction to anybody.
-#[derive(Serialize, Deserialize)]
+/// One journal entry: what its subject wrote, in its own words, which are no instruction to anybody; or what an operator
+/// did about its calls.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// Its number, over all subjects.
     pub seq: i64,
-    /// When it was appended.
-    pub at: Timestamp,
-    /// The untrusted text.
-    pub text: String,
-}
-
-impl core::fmt::Debug for Entry {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { seq, at, text } = self;
-        write!(f, "Entry({seq}, {at}, {} bytes)", text.len())
-    }
+    /// Who wrote it, when, and what.
+    #[serde(flatten)]
+    pub entry: HistoryEntry,
 }
 
 /// What a command line asks before it asks a person for a password.

@@ -1,21 +1,25 @@
 //! What a host does with each request.
 
+mod answered;
 mod approvals;
 mod doctor;
+mod grants;
 mod isolation;
 mod journal;
 mod listing;
 mod policy;
 mod settings;
+mod web;
 
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
+use std::sync::OnceLock;
 
 use capability_core::Session;
 use capability_core::approval::Operator;
 use capability_core::executor::{Outcome, Proposal};
-use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject};
+use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use rustix::process::Pid;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -23,17 +27,34 @@ use sha2::{Digest, Sha256};
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
+use crate::web::Serving;
+use answered::Answered;
 
 /// A host that answers requests.
 pub struct Service {
     host: Host,
+    /// Room for those who wait for an answer: never all the room there is, or whoever answers would not be let in.
+    waiters: tokio::sync::Semaphore,
+    answered: Answered,
+    web: OnceLock<Serving>,
 }
 
 impl Service {
     /// Around an open host.
     #[must_use]
     pub fn new(host: Host) -> Self {
-        Self { host }
+        let waiters = tokio::sync::Semaphore::new(approvals::MAX_WAITERS);
+        Self { host, waiters, answered: Answered::default(), web: OnceLock::new() }
+    }
+
+    /// The host itself.
+    pub(crate) const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Where the pages are served, once they are.
+    pub(crate) const fn web(&self) -> &OnceLock<Serving> {
+        &self.web
     }
 
     /// Gives back what the host holds at services outside.
@@ -70,10 +91,29 @@ impl Service {
                 let session = self.session(caller, peer)?;
                 outcome(&self.host.executor().resume(&session, *id).await)
             }
+            Request::Wait { id, caller } => document(&self.wait(&self.session(caller, peer)?, *id).await?),
+            Request::History { most, caller } => document(&self.history(&self.session(caller, peer)?, *most).await?),
             Request::ApprovalList(proof) => document(&self.waiting(&self.operator(proof, peer)?).await?),
             Request::ApprovalShow(proof, id) => document(&self.show(&self.operator(proof, peer)?, *id).await?),
             Request::Approve(proof, id) => document(&self.approve(&self.operator(proof, peer)?, *id).await?),
-            Request::Deny(proof, id, note) => document(&self.deny(&self.operator(proof, peer)?, *id, note).await?),
+            Request::Deny { proof, id, reason, note } => {
+                document(&self.deny(&self.operator(proof, peer)?, *id, *reason, note).await?)
+            }
+            Request::ApprovalEdit { proof, id, arguments } => {
+                document(&self.edit(&self.operator(proof, peer)?, *id, arguments).await?)
+            }
+            Request::ApprovalErase(proof, subject) => {
+                document(&self.erase_retained(&self.operator(proof, peer)?, subject.as_ref()).await?)
+            }
+            Request::DenialLoops(proof) => document(&self.denial_loops(&self.operator(proof, peer)?).await?),
+            Request::DenialsClear(proof, subject) => {
+                document(&self.clear_denials(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::GrantCreate { proof, id, limit } => {
+                document(&self.grant(&self.operator(proof, peer)?, *id, *limit).await?)
+            }
+            Request::GrantList(proof) => document(&self.grants(&self.operator(proof, peer)?).await?),
+            Request::GrantRevoke(proof, id) => document(&self.revoke(&self.operator(proof, peer)?, *id).await?),
             Request::OptInShow => document(&self.switches()),
             Request::OptInSet { proof, family, on } => {
                 document(&self.set_switch(&self.operator(proof, peer)?, family, *on).await?)
@@ -91,14 +131,15 @@ impl Service {
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
             Request::PolicyShow => document(&self.policy()),
+            Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::Doctor => document(&self.doctor().await),
         }
     }
 
     /// Who asks. The local subject unless an operator vouches for another one, and never less strict than asked.
     fn session(&self, caller: &Caller, peer: Option<Pid>) -> Result<Session, Fault> {
-        let (subject, declarations) = match &caller.subject {
-            None => (Subject::local(), Declarations::everything()),
+        let subject = match &caller.subject {
+            None => Subject::local(),
             Some(subject) => {
                 let Some(proof) = &caller.proof else {
                     return Err(Fault::refused(
@@ -107,7 +148,7 @@ impl Service {
                     ));
                 };
                 self.operator(proof, peer)?;
-                (subject.clone(), self.manifest(subject)?)
+                subject.clone()
             }
         };
         // A turn of its own, unless several calls share one: numbers that people give stay below those that we draw.
@@ -121,7 +162,12 @@ impl Service {
                 drawn_turn(u64::from_be_bytes(drawn))
             }
         };
-        let mode = caller.mode.unwrap_or(Mode::Live);
+        self.session_for(subject, caller.mode.unwrap_or(Mode::Live), turn)
+    }
+
+    /// A session of a subject that was vouched for, with what its manifest declares now.
+    fn session_for(&self, subject: Subject, mode: Mode, turn: TurnId) -> Result<Session, Fault> {
+        let declarations = self.manifest(&subject)?;
         let identity = SessionIdentity { id: session_of(&subject), subject, mode, origin: Origin::Terminal, turn };
         Ok(self.host.sessions().open(identity, declarations))
     }

@@ -3,8 +3,9 @@
 use core::num::NonZeroU32;
 
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
+use super::GrantScope;
 use crate::contract::TargetKind;
 use crate::preview::Preview;
 use crate::session::SessionIdentity;
@@ -28,7 +29,7 @@ impl core::fmt::Debug for DigestKey {
 }
 
 /// The digest of one invocation. Stored beside what is pending; never in the audit, hence no text form.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct InvocationDigest([u8; 32]);
 
 impl InvocationDigest {
@@ -68,17 +69,10 @@ pub(crate) struct DigestInput<'a> {
 impl DigestInput<'_> {
     /// HMAC-SHA-256 over a length-prefixed encoding: no two inputs share an encoding.
     pub(crate) fn digest(&self, key: &DigestKey) -> InvocationDigest {
-        // HMAC pads a shorter key with zeros to its block; writing the block leaves no fallible constructor.
-        let mut block = [0; 64];
-        block.first_chunk_mut::<32>().into_iter().for_each(|half| *half = key.0);
-        let mut encoding = Encoding(Hmac::<Sha256>::new(&block.into()));
-        encoding.field(b"capability invocation digest, version 1");
-        encoding.field(self.capability.as_bytes());
-        encoding.field(&self.version.get().to_be_bytes());
-        encoding.field(self.schema);
+        let mut encoding = Encoding::under(key, b"capability invocation digest, version 1");
+        self.what(&mut encoding);
         encoding.field(self.arguments);
-        encoding.optional(self.target.map(|(kind, _)| kind.as_str().as_bytes()));
-        encoding.optional(self.target.map(|(_, text)| text.as_bytes()));
+        self.acts_on(&mut encoding);
         encoding.field(self.identity.subject.as_str().as_bytes());
         encoding.field(self.identity.id.as_bytes());
         encoding.field(self.provider.as_bytes());
@@ -87,13 +81,112 @@ impl DigestInput<'_> {
         for rests_on in self.preview.iter().flat_map(|preview| &preview.rests_on) {
             encoding.field(rests_on);
         }
-        InvocationDigest(encoding.0.finalize().into_bytes().into())
+        encoding.done()
+    }
+
+    /// What the same subject would repeat: this very call, whatever its session and turn, and whatever it looks like by now.
+    pub(crate) fn repeated(&self, key: &DigestKey) -> InvocationDigest {
+        let mut encoding = Encoding::under(key, b"capability repeated call, version 1");
+        self.what(&mut encoding);
+        encoding.field(self.arguments);
+        self.acts_on(&mut encoding);
+        encoding.field(self.identity.subject.as_str().as_bytes());
+        encoding.field(self.provider.as_bytes());
+        encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
+        encoding.done()
+    }
+
+    /// What a grant with this scope covers.
+    pub(crate) fn covered(&self, key: &DigestKey, scope: GrantScope) -> InvocationDigest {
+        match scope {
+            GrantScope::Exact => self.repeated(key),
+            GrantScope::Target => {
+                let mut encoding = Encoding::under(key, b"capability on a target, version 1");
+                self.what(&mut encoding);
+                self.acts_on(&mut encoding);
+                encoding.field(self.identity.subject.as_str().as_bytes());
+                encoding.field(self.provider.as_bytes());
+                encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
+                encoding.done()
+            }
+        }
+    }
+
+    /// The definition that a grant is bound to.
+    pub(crate) fn definition(&self) -> [u8; 32] {
+        let mut hash = Sha256::new_with_prefix(self.schema);
+        hash.update([u8::from(self.definition.is_some())]);
+        hash.update(self.definition.map_or(&[][..], <[u8; 32]>::as_slice));
+        hash.update(self.provider);
+        hash.finalize().into()
+    }
+
+    fn what(&self, encoding: &mut Encoding) {
+        encoding.field(self.capability.as_bytes());
+        encoding.field(&self.version.get().to_be_bytes());
+        encoding.field(self.schema);
+    }
+
+    fn acts_on(&self, encoding: &mut Encoding) {
+        encoding.optional(self.target.map(|(kind, _)| kind.as_str().as_bytes()));
+        encoding.optional(self.target.map(|(_, text)| text.as_bytes()));
+    }
+}
+
+/// What a question stood on when it was asked: a standing answer holds for this very question, and for no other that comes
+/// up under the same name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Ground {
+    /// The capability's definition.
+    pub(crate) definition: [u8; 32],
+    /// The policy in force.
+    pub(crate) policy: [u8; 32],
+    /// Who asked the question, by contributor, reason and rule.
+    pub(crate) question: [u8; 32],
+}
+
+impl Ground {
+    /// As a store gives it back.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; 96]) -> Self {
+        let mut parts = [[0; 32]; 3];
+        parts.iter_mut().zip(bytes.as_chunks::<32>().0).for_each(|(part, chunk)| *part = *chunk);
+        let [definition, policy, question] = parts;
+        Self { definition, policy, question }
+    }
+
+    /// For a store to keep.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 96] {
+        let mut bytes = [0; 96];
+        let parts = [self.definition, self.policy, self.question];
+        bytes.iter_mut().zip(parts.as_flattened()).for_each(|(byte, part)| *byte = *part);
+        bytes
+    }
+}
+
+impl core::fmt::Debug for Ground {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Ground")
     }
 }
 
 struct Encoding(Hmac<Sha256>);
 
 impl Encoding {
+    fn under(key: &DigestKey, purpose: &[u8]) -> Self {
+        // HMAC pads a shorter key with zeros to its block; writing the block leaves no fallible constructor.
+        let mut block = [0; 64];
+        block.first_chunk_mut::<32>().into_iter().for_each(|half| *half = key.0);
+        let mut encoding = Self(Hmac::<Sha256>::new(&block.into()));
+        encoding.field(purpose);
+        encoding
+    }
+
+    fn done(self) -> InvocationDigest {
+        InvocationDigest(self.0.finalize().into_bytes().into())
+    }
+
     fn field(&mut self, bytes: &[u8]) {
         self.0.update(&(bytes.len() as u64).to_be_bytes());
         self.0.update(bytes);
@@ -110,7 +203,8 @@ impl Encoding {
 
 #[cfg(test)]
 mod tests {
-    use super::{DigestInput, DigestKey};
+    use super::{DigestInput, DigestKey, Ground};
+    use crate::approval::GrantScope;
     use crate::contract::TargetKind;
     use crate::preview::Preview;
     use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
@@ -162,6 +256,25 @@ mod tests {
         let bytes: std::collections::BTreeSet<_> = digests.iter().map(|input| *input.digest(&key).as_bytes()).collect();
         assert_eq!(bytes.len(), digests.len());
         assert_eq!(base().digest(&key), base().digest(&key));
+
+        // A repeated call is the same in another session and with another look, and different in everything else.
+        let repeated: std::collections::BTreeSet<_> =
+            digests.iter().map(|input| *input.repeated(&key).as_bytes()).collect();
+        assert_eq!(repeated.len(), digests.len() - 1 - previews.len());
+        let on_target = |input: DigestInput<'_>| input.covered(&key, GrantScope::Target);
+        assert_eq!(on_target(base()), on_target(DigestInput { arguments: b"{}", ..base() }));
+        assert_ne!(on_target(base()), on_target(DigestInput { target: None, ..base() }));
+        assert_ne!(on_target(base()), on_target(DigestInput { identity: &bob, ..base() }));
+        assert_ne!(on_target(base()), on_target(DigestInput { capability: "web.fetch", ..base() }));
+        assert_ne!(on_target(base()), base().covered(&key, GrantScope::Exact));
+        assert_ne!(base().definition(), DigestInput { definition: Some(&[0; 32]), ..base() }.definition());
+        assert_ne!(base().definition(), DigestInput { schema: &[2; 32], ..base() }.definition());
         assert_ne!(base().digest(&key), base().digest(&DigestKey::new([8; 32])));
+    }
+
+    #[test]
+    fn a_ground_comes_back_as_it_was() {
+        let ground = Ground { definition: [1; 32], policy: [2; 32], question: [3; 32] };
+        assert_eq!(Ground::from_bytes(&ground.to_bytes()), ground);
     }
 }

@@ -1,12 +1,19 @@
 //! A person's answer to one pending invocation.
 
+mod denial;
 mod digest;
+mod grant;
+mod history;
 mod record;
 mod status;
+mod wrapper;
 
+pub use denial::{DENIALS_BEFORE_A_LOOP, DENIALS_LAPSE, DenialLoop, DenialReason, MAX_NOTE_BYTES};
 pub(crate) use digest::DigestInput;
-pub use digest::{DigestKey, InvocationDigest};
-pub use record::{ApprovalId, ApprovalSummary, Claims, Filed, PendingApproval};
+pub use digest::{DigestKey, Ground, InvocationDigest};
+pub use grant::{Grant, GrantEnd, GrantId, GrantLimit, GrantLimits, GrantScope, Grantable, MAX_GRANT_USES};
+pub use history::{HistoryEntry, OperatorAct, OperatorDeed};
+pub use record::{ApprovalId, ApprovalSummary, Claims, Filed, PastCall, PendingApproval, Successor};
 pub use status::{ApprovalStatus, IllegalMove, Move, next_status};
 
 use crate::session::Subject;

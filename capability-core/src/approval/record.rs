@@ -4,8 +4,10 @@ use core::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalStatus, InvocationDigest};
+use super::{ApprovalStatus, GrantLimit, Ground, InvocationDigest};
+use crate::code::Code;
 use crate::contract::{Class, Risk, TargetKind};
+use crate::policy::Verdict;
 use crate::preview::Preview;
 use crate::session::SessionIdentity;
 use crate::time::Timestamp;
@@ -82,11 +84,25 @@ pub struct PendingApproval {
     /// What the proposer claims.
     pub claims: Claims,
     /// Why it is asked: the codes of the deciding contributors.
-    pub because: Vec<crate::code::Code>,
+    pub because: Vec<Code>,
+    /// What it takes: `ask`, or `ask_fresh`, which no grant answers.
+    #[serde(default = "fresh")]
+    pub verdict: Verdict,
+    /// How far a grant may go that is given along with the answer; none where there can be none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<GrantLimit>,
+    /// The call that an operator put this one in the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<ApprovalId>,
     /// When it was proposed.
     pub created_at: Timestamp,
     /// When it expires, answered or not.
     pub expires_at: Timestamp,
+}
+
+/// What is stored without a verdict takes the most.
+const fn fresh() -> Verdict {
+    Verdict::AskFresh
 }
 
 impl core::fmt::Debug for PendingApproval {
@@ -139,4 +155,66 @@ pub struct Filed {
     pub approval: PendingApproval,
     /// The keyed digest of what would execute.
     pub digest: InvocationDigest,
+    /// The keyed digest of what its subject would repeat: the same in every session and turn.
+    pub repeated: InvocationDigest,
+    /// What the question stands on.
+    pub ground: Ground,
+}
+
+impl Filed {
+    /// What remains of it when its content is erased.
+    #[must_use]
+    pub fn summary(&self) -> ApprovalSummary {
+        let PendingApproval { id, capability, version, class, risk, identity, created_at, expires_at, .. } =
+            &self.approval;
+        ApprovalSummary {
+            id: *id,
+            status: ApprovalStatus::Pending,
+            capability: capability.clone(),
+            version: *version,
+            class: *class,
+            risk: *risk,
+            identity: identity.clone(),
+            created_at: *created_at,
+            expires_at: *expires_at,
+        }
+    }
+}
+
+/// What came in a superseded approval's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Successor {
+    /// Another call, approved as it was filed.
+    By(ApprovalId),
+    /// Nothing: what it was changed to was refused, with this reason.
+    Refused(Code),
+}
+
+/// A call that people approved and that was used, as it is retained where an operator turned that on. Content: shown to
+/// operators only.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastCall {
+    /// The approval it was used under.
+    pub approval: ApprovalId,
+    /// Whose call.
+    pub subject: crate::session::Subject,
+    /// The capability's name.
+    pub capability: String,
+    /// Its version.
+    pub version: NonZeroU32,
+    /// The bytes that executed.
+    #[serde(with = "text_bytes")]
+    pub arguments: Vec<u8>,
+    /// What it acted on.
+    pub target: Option<(TargetKind, String)>,
+    /// When the approval was used.
+    pub at: Timestamp,
+}
+
+impl core::fmt::Debug for PastCall {
+    /// Without arguments and target.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "PastCall({} of {}@{})", self.approval, self.capability, self.version)
+    }
 }

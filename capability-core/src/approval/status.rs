@@ -16,11 +16,14 @@ pub enum ApprovalStatus {
     Expired,
     /// It was used. Final.
     Consumed,
+    /// A person put another call in its place, or tried to. Final.
+    Superseded,
 }
 
 impl ApprovalStatus {
     /// Every status.
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Approved, Self::Denied, Self::Expired, Self::Consumed];
+    pub const ALL: [Self; 6] =
+        [Self::Pending, Self::Approved, Self::Denied, Self::Expired, Self::Consumed, Self::Superseded];
 
     /// The word used by stores and on the command line.
     #[must_use]
@@ -31,13 +34,14 @@ impl ApprovalStatus {
             Self::Denied => "denied",
             Self::Expired => "expired",
             Self::Consumed => "consumed",
+            Self::Superseded => "superseded",
         }
     }
 
     /// Whether nothing can happen to it any more; its content is erased then.
     #[must_use]
     pub const fn is_final(self) -> bool {
-        matches!(self, Self::Denied | Self::Expired | Self::Consumed)
+        matches!(self, Self::Denied | Self::Expired | Self::Consumed | Self::Superseded)
     }
 }
 
@@ -58,11 +62,13 @@ pub enum Move {
     Expire,
     /// It is used.
     Consume,
+    /// A person puts another call in its place.
+    Supersede,
 }
 
 impl Move {
     /// Every move.
-    pub const ALL: [Self; 4] = [Self::Approve, Self::Deny, Self::Expire, Self::Consume];
+    pub const ALL: [Self; 5] = [Self::Approve, Self::Deny, Self::Expire, Self::Consume, Self::Supersede];
 }
 
 /// A move that the state machine does not have.
@@ -81,6 +87,7 @@ impl core::fmt::Display for IllegalMove {
             Move::Deny => "denied",
             Move::Expire => "expired",
             Move::Consume => "used",
+            Move::Supersede => "superseded",
         };
         write!(f, "an approval that is {} cannot be {tried}", self.from)
     }
@@ -88,7 +95,7 @@ impl core::fmt::Display for IllegalMove {
 
 impl core::error::Error for IllegalMove {}
 
-/// The state machine. Denied, expired and consumed are final: no retry, no escalation.
+/// The state machine. Denied, expired, consumed and superseded are final: no retry, no escalation.
 ///
 /// # Errors
 /// [`IllegalMove`] for every move it does not have.
@@ -98,11 +105,13 @@ pub const fn next_status(from: ApprovalStatus, tried: Move) -> Result<ApprovalSt
         (ApprovalStatus::Pending, Move::Deny) => Ok(ApprovalStatus::Denied),
         (ApprovalStatus::Pending | ApprovalStatus::Approved, Move::Expire) => Ok(ApprovalStatus::Expired),
         (ApprovalStatus::Approved, Move::Consume) => Ok(ApprovalStatus::Consumed),
+        (ApprovalStatus::Pending, Move::Supersede) => Ok(ApprovalStatus::Superseded),
         (ApprovalStatus::Pending, Move::Consume)
-        | (ApprovalStatus::Approved, Move::Approve | Move::Deny)
-        | (ApprovalStatus::Denied | ApprovalStatus::Expired | ApprovalStatus::Consumed, _) => {
-            Err(IllegalMove { from, tried })
-        }
+        | (ApprovalStatus::Approved, Move::Approve | Move::Deny | Move::Supersede)
+        | (
+            ApprovalStatus::Denied | ApprovalStatus::Expired | ApprovalStatus::Consumed | ApprovalStatus::Superseded,
+            _,
+        ) => Err(IllegalMove { from, tried }),
     }
 }
 
@@ -123,6 +132,7 @@ mod tests {
                 (S::Pending, M::Approve, S::Approved),
                 (S::Pending, M::Deny, S::Denied),
                 (S::Pending, M::Expire, S::Expired),
+                (S::Pending, M::Supersede, S::Superseded),
                 (S::Approved, M::Expire, S::Expired),
                 (S::Approved, M::Consume, S::Consumed),
             ]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::RulesAsked;
-use crate::approval::ApprovalId;
+use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
 use crate::executor::{Effect, Guarantees};
@@ -109,6 +109,8 @@ pub enum OutcomeKind {
     Denied,
     /// Nobody answered in time.
     Expired,
+    /// A person put another call in its place.
+    Superseded,
     /// The caller or the session went away.
     Cancelled,
     /// The body said that it failed.
@@ -137,6 +139,7 @@ impl OutcomeKind {
             Self::Rejected => "rejected",
             Self::Denied => "denied",
             Self::Expired => "expired",
+            Self::Superseded => "superseded",
             Self::Cancelled => "cancelled",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
@@ -157,6 +160,37 @@ pub enum ApprovalStep {
     Approved,
     /// A person said no.
     Denied,
+    /// A person put another call in its place, or tried to.
+    Edited,
+}
+
+/// What happened to a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantStep {
+    /// It was given.
+    Given,
+    /// It answers nothing any more.
+    Ended,
+}
+
+/// Whose calls a grant answers, and how far it goes: no word of what it covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Granted {
+    /// The registered capability.
+    pub capability: CapabilityName,
+    /// Its version.
+    pub version: NonZeroU32,
+    /// Whose calls.
+    pub subject: Subject,
+    /// In which session.
+    pub session: SessionId,
+    /// The question that it was given in answer to.
+    pub approval: ApprovalId,
+    /// For how long, in seconds.
+    pub seconds: u64,
+    /// How often.
+    pub uses: NonZeroU32,
 }
 
 /// A setting that an operator changed.
@@ -191,6 +225,17 @@ pub enum SettingKey {
     JournalErased {
         /// Whose.
         subject: Subject,
+    },
+    /// The denials that were counted for a subject's calls were forgotten.
+    DenialsCleared {
+        /// Whose.
+        subject: Subject,
+    },
+    /// Retained content of approved calls was erased.
+    RetainedErased {
+        /// Whose; everybody's when nobody is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<Subject>,
     },
 }
 
@@ -293,13 +338,41 @@ pub enum Event {
         step: ApprovalStep,
         /// The operator who answered.
         operator: Subject,
+        /// Why, for a denial that has a reason.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<DenialReason>,
+        /// What came in its place, for a call that was edited.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        successor: Option<ApprovalId>,
+        /// Why nothing came in its place, for a call that was edited.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<Code>,
     },
-    /// A standing answer was given, used or taken back.
+    /// A standing answer was given, or ended.
     Grant {
         /// Which.
-        grant: ApprovalId,
-        /// The operator who gave it.
-        operator: Subject,
+        grant: GrantId,
+        /// What happened to it.
+        step: GrantStep,
+        /// For whom, and how far.
+        #[serde(flatten)]
+        granted: Granted,
+        /// The operator who did it; none for what ended by itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        operator: Option<Subject>,
+        /// Why it ended.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why: Option<GrantEnd>,
+    },
+    /// A standing answer was used: one event a use.
+    GrantUse {
+        /// Who and what.
+        #[serde(flatten)]
+        asked: Asked,
+        /// Which.
+        grant: GrantId,
+        /// How many uses are left.
+        left: u32,
     },
     /// Nobody answered in time.
     Expiry {

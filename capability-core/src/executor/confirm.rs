@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::Executor;
 use super::invocation::{Confirmed, Course, Invocation, Permitted, Stopped};
 use super::outcome::Ended;
-use crate::approval::{ApprovalId, ApprovalStatus, DigestInput, Filed, InvocationDigest, PendingApproval};
+use super::standing::Asking;
+use crate::approval::{ApprovalStatus, Filed, InvocationDigest, PendingApproval};
+use crate::audit::{Event, Record};
 use crate::code::{Code, Stage};
-use crate::policy::{Decision, Verdict};
-use crate::store::Moved;
+use crate::policy::Verdict;
+use crate::store::{Filing, Moved};
 
 impl Invocation<Permitted> {
     pub(super) async fn into_confirmed(self) -> Result<Invocation<Confirmed>, Box<Stopped>> {
@@ -19,33 +21,36 @@ impl Invocation<Permitted> {
             return Err(course.refuse(Code::MissingRuntimeBinding));
         };
         if course.resumed.is_some() || decision.verdict() != Verdict::Allow {
-            let decision = decision.clone();
-            let Some(digest) = digest(&course) else {
-                return Err(course.refuse(Code::SchemaFault));
-            };
-            match course.resumed.take() {
-                Some(filed) => course = consume(course, &filed, digest).await?,
-                None => return Err(file(course, &decision, digest).await),
-            }
+            course = answered(course).await?;
         }
         Ok(Invocation { course, state: Confirmed(()) })
     }
 }
 
-fn digest(course: &Course) -> Option<InvocationDigest> {
-    let held = course.registered()?;
-    let input = DigestInput {
-        capability: held.entry().name().as_str(),
-        version: held.entry().version(),
-        schema: &held.built().ok()?.digest,
-        arguments: course.arguments.as_bytes(),
-        target: course.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
-        identity: course.ticket.session.identity(),
-        provider: course.provider()?.provider_id,
-        definition: None,
-        preview: course.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
-    };
-    Some(input.digest(&course.ticket.executor.key))
+/// What lets a call pass that policy does not.
+enum Needs {
+    /// The approval that is being resumed, for exactly this.
+    Ticket(InvocationDigest, Box<Filed>),
+    /// A standing answer where there can be one, else a person's.
+    Answer(Option<Asking>, Box<Filed>),
+}
+
+/// The answer it takes, used up; or the end, where it has to be waited for.
+async fn answered(mut course: Box<Course>) -> Result<Box<Course>, Box<Stopped>> {
+    let resumed = course.resumed.take();
+    let needs = course.question().map(|question| match resumed {
+        Some(filed) => Needs::Ticket(question.digest(), filed),
+        None => Needs::Answer(question.asking(), Box::new(question.filed(None))),
+    });
+    match needs {
+        None => Err(course.refuse(Code::SchemaFault)),
+        Some(Needs::Ticket(digest, filed)) => consume(course, &filed, digest).await,
+        Some(Needs::Answer(None, filed)) => Err(file(course, *filed).await),
+        Some(Needs::Answer(Some(asking), filed)) => match by_grant(course, &asking).await? {
+            (course, true) => Ok(course),
+            (course, false) => Err(file(course, *filed).await),
+        },
+    }
 }
 
 /// Uses an approval up: approved, in time, and for exactly this.
@@ -58,6 +63,7 @@ async fn consume(
     let now = executor.environment.now();
     match executor.approvals.consume(filed.approval.id, digest, now).await {
         Ok(Moved::Yes) => {
+            executor.changed();
             course.ticket.waited();
             Ok(course)
         }
@@ -68,9 +74,9 @@ async fn consume(
             let _ = Executor(Arc::clone(executor)).expire_due().await;
             Err(course.stop(Ended::Expired))
         }
-        Ok(Moved::Not(ApprovalStatus::Denied)) => Err(course.stop(Ended::Denied { note: None })),
+        Ok(Moved::Not(ApprovalStatus::Denied)) => Err(course.stop(Ended::Denied { reason: None, note: None })),
         Ok(Moved::Not(ApprovalStatus::Pending)) => Err(course.stop(waiting(&filed.approval))),
-        Ok(Moved::Not(ApprovalStatus::Approved | ApprovalStatus::Consumed)) => {
+        Ok(Moved::Not(ApprovalStatus::Approved | ApprovalStatus::Consumed | ApprovalStatus::Superseded)) => {
             Err(course.refuse(Code::ApprovalConsumed))
         }
         Err(_) => Err(course.refuse(Code::StoreUnavailable)),
@@ -81,41 +87,37 @@ pub(super) const fn waiting(approval: &PendingApproval) -> Ended {
     Ended::Pending { approval: approval.id, expires_at: approval.expires_at }
 }
 
-/// Files the invocation for a person.
-async fn file(mut course: Box<Course>, decision: &Decision, digest: InvocationDigest) -> Box<Stopped> {
-    let Some(entry) = course.entry() else {
-        return course.refuse(Code::UnknownCapability);
-    };
-    let environment = &course.ticket.executor.environment;
-    let mut id = [0; 16];
-    environment.fill_random(&mut id);
-    let created_at = environment.now();
-    let approval = PendingApproval {
-        id: ApprovalId(id),
-        capability: entry.name().as_str().to_owned(),
-        version: entry.version(),
-        class: entry.class(),
-        risk: entry.risk(),
-        identity: course.ticket.session.identity().clone(),
-        arguments: course.arguments.as_bytes().to_vec(),
-        target: course.target.take(),
-        preview: course.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).cloned(),
-        claims: core::mem::take(&mut course.proposal.claims),
-        because: decision.deciding().map(|said| said.code).collect(),
-        created_at,
-        expires_at: created_at.after(course.ticket.executor.limits.approval_lifetime),
-    };
-    let ended = waiting(&approval);
-    course.ticket.approval = Some(approval.id);
-    match course.ticket.executor.approvals.file(Filed { approval, digest }).await {
-        Ok(true) => course.stop(ended),
-        Ok(false) => {
-            course.ticket.approval = None;
-            course.refuse(Code::TooManyPending)
+/// Whether a standing answer answers it: one use is taken then, and that is on record. Nothing runs on what cannot be
+/// counted or recorded.
+async fn by_grant(mut course: Box<Course>, asking: &Asking) -> Result<(Box<Course>, bool), Box<Stopped>> {
+    let executor = Arc::clone(&course.ticket.executor);
+    match executor.spend(asking).await {
+        Ok(None) => Ok((course, false)),
+        Ok(Some((grant, left))) => {
+            course.ticket.waited();
+            let event = Event::GrantUse { asked: course.ticket.asked(), grant, left };
+            let used = course.ticket.submit(Record { at: course.ticket.at(), event });
+            if used.durable().await.is_err() {
+                return Err(course.refuse(Code::AuditUnavailable));
+            }
+            course.ticket.waited();
+            executor.changed();
+            Ok((course, true))
         }
-        Err(_) => {
-            course.ticket.approval = None;
-            course.refuse(Code::StoreUnavailable)
-        }
+        Err(_) => Err(course.refuse(Code::StoreUnavailable)),
     }
+}
+
+/// Files the invocation for a person.
+async fn file(mut course: Box<Course>, filed: Filed) -> Box<Stopped> {
+    let ended = waiting(&filed.approval);
+    course.ticket.approval = Some(filed.approval.id);
+    let refused = match course.ticket.executor.approvals.file(filed).await {
+        Ok(Filing::Filed) => return course.stop(ended),
+        Ok(Filing::TooManyPending) => Code::TooManyPending,
+        Ok(Filing::DenialLoop) => Code::DenialLoop,
+        Err(_) => Code::StoreUnavailable,
+    };
+    course.ticket.approval = None;
+    course.refuse(refused)
 }

@@ -32,17 +32,24 @@ impl Course {
             self.ticket.stage = refused_at(code, self.ticket.stage);
         }
         let (stage, effect) = (self.ticket.stage, self.ticket.effect);
+        let asks = matches!(ended, Ended::Pending { .. });
         let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes };
         let recorded = match self.ticket.finish(ending) {
             Submission::Done(answer) => answer,
             later @ Submission::Later(_) => later.durable().await,
         };
         match recorded {
-            Ok(receipt) => Outcome { ended, effect, stage, receipt: Some(receipt) },
+            Ok(receipt) => {
+                if asks {
+                    self.ticket.executor.changed();
+                }
+                Outcome { ended, effect, stage, receipt: Some(receipt) }
+            }
             Err(_) => {
                 // A question whose record is missing is not asked.
-                if let (Ended::Pending { .. }, Some(approval)) = (&ended, self.ticket.approval) {
+                if let (true, Some(approval)) = (asks, self.ticket.approval) {
                     let _ = self.ticket.executor.approvals.withdraw(approval).await;
+                    self.ticket.executor.changed();
                 }
                 Outcome { ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
             }

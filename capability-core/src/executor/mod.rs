@@ -4,18 +4,25 @@
 
 mod confirm;
 mod desk;
+mod edit;
 mod execute;
 mod finish;
+mod grants;
 mod invocation;
 mod outcome;
 mod permit;
 mod proposal;
+mod question;
 mod resolve;
 mod runner;
+mod standing;
 mod steps;
 mod validate;
+mod waiting;
 
 pub use desk::AnswerFault;
+pub use edit::Edited;
+pub use grants::{GrantFault, GrantPreview};
 pub use invocation::{Confirmed, Executed, Invocation, Permitted, Proposed, Resolved, Stopped, Validated};
 pub use outcome::{Effect, Ended, MAX_MESSAGE_BYTES, Outcome, Refusal};
 pub use proposal::Proposal;
@@ -31,17 +38,18 @@ use core::time::Duration;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, OperatorMint};
-use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink};
+use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, GrantLimits, OperatorMint};
+use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink, Submission};
 use crate::code::{Code, Stage};
 use crate::handle::Broker;
 use crate::policy::PolicySource;
 use crate::registry::Registry;
-use crate::session::{Session, SessionMint};
-use crate::store::{Approvals, Found, OptIns, Turns};
+use crate::session::{Mode, Session, SessionMint};
+use crate::store::{Approvals, Found, Grants, History, OptIns, Turns};
 use crate::time::Environment;
 
 use invocation::Course;
+use standing::{Leaving, Standing};
 
 /// Limits that hold for every capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +85,12 @@ pub struct Setup {
     pub opt_ins: Arc<dyn OptIns>,
     /// Tells which rules are in force.
     pub policy: Arc<dyn PolicySource>,
+    /// Counts the uses of standing answers.
+    pub grants: Arc<dyn Grants>,
+    /// The capabilities for which there may be standing answers at all: none, unless an operator says so.
+    pub grant_limits: GrantLimits,
+    /// Tells subjects what operators did about their calls.
+    pub history: Arc<dyn History>,
     /// The wall clock and randomness.
     pub environment: Arc<dyn Environment>,
     /// The installation's digest key.
@@ -95,9 +109,16 @@ pub(crate) struct Inner {
     turns: Arc<dyn Turns>,
     opt_ins: Arc<dyn OptIns>,
     policy: Arc<dyn PolicySource>,
+    grants: Arc<dyn Grants>,
+    grant_limits: GrantLimits,
+    history: Arc<dyn History>,
     pub(crate) environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
+    /// The standing answers that live.
+    standing: Standing,
+    /// Counts changes at the desk.
+    changes: tokio::sync::watch::Sender<u64>,
     /// Held by whoever answers or expires, so that record and move are one step to everybody else; with what was recorded
     /// as expired and has not moved yet.
     desk: tokio::sync::Mutex<BTreeSet<ApprovalId>>,
@@ -108,6 +129,21 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    /// Something at the desk looks different.
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// The policy in force.
+    fn policy_revision(&self) -> [u8; 32] {
+        *self.policy.current().revision().as_bytes()
+    }
+
+    /// Submits an event that is no invocation's.
+    fn submit(&self, event: Event) -> Submission {
+        self.sink.submit(Record { at: self.environment.now(), event })
+    }
+
     /// Whether the broker serves every handle of an entry, to a capability of its class.
     fn binds(&self, entry: &crate::Capability) -> bool {
         entry.handles().iter().all(|kind| self.broker.serves(*kind, entry.class()))
@@ -136,8 +172,22 @@ impl Executor {
     /// Builds an executor, and with it the only session mint and the only operator mint it will ever have.
     #[must_use]
     pub fn build(setup: Setup) -> Parts {
-        let Setup { registry, runner, broker, sink, approvals, turns, opt_ins, policy, environment, key, limits } =
-            setup;
+        let Setup {
+            registry,
+            runner,
+            broker,
+            sink,
+            approvals,
+            turns,
+            opt_ins,
+            policy,
+            grants,
+            grant_limits,
+            history,
+            environment,
+            key,
+            limits,
+        } = setup;
         let mut start = [0; 8];
         environment.fill_random(&mut start);
         let count = AtomicU64::new(0);
@@ -151,9 +201,14 @@ impl Executor {
             turns,
             opt_ins,
             policy,
+            grants,
+            grant_limits,
+            history,
             environment,
             key,
             limits,
+            standing: Standing::default(),
+            changes: tokio::sync::watch::Sender::default(),
             desk,
             start,
             count,
@@ -227,10 +282,15 @@ impl Executor {
         count.copy_from_slice(&inner.count.fetch_add(1, Ordering::Relaxed).to_be_bytes());
         let ticket = AuditTicket::open(Arc::clone(inner), session.clone(), InvocationId(id));
         let course = Course::new(ticket, proposal);
+        if session.identity().mode != Mode::Live {
+            // Whoever thinks in a stricter mode has left what was granted in the ordinary one.
+            inner.standing.leave(session.identity(), Leaving::Mode);
+        }
         if session.identity().mode.is_refused_on_entry() {
             return Err(course.refuse(Code::ModeRefused));
         }
         if session.ending().has_come() {
+            inner.standing.leave(session.identity(), Leaving::Session);
             return Err(course.refuse(Code::SessionEnded));
         }
         Ok(course)
@@ -246,15 +306,21 @@ impl Executor {
         };
         // Somebody else's approval and none at all are told apart to nobody.
         let own = |found: &Found| found.summary.identity.subject == course.ticket.session.identity().subject;
-        let Some(Found { summary, filed, note }) = found.filter(own) else {
+        let Some(Found { summary, filed, reason, note, successor }) = found.filter(own) else {
             return Err(course.refuse(Code::ApprovalUnknown));
         };
         course.ticket.approval = Some(id);
         course.ticket.stage = Stage::Confirm;
         let filed = match (summary.status, filed) {
-            (ApprovalStatus::Denied, _) => return Err(course.stop(Ended::Denied { note })),
+            (ApprovalStatus::Denied, _) => return Err(course.stop(Ended::Denied { reason, note })),
             (ApprovalStatus::Expired, _) => return Err(course.stop(Ended::Expired)),
             (ApprovalStatus::Consumed, _) => return Err(course.refuse(Code::ApprovalConsumed)),
+            (ApprovalStatus::Superseded, _) => {
+                return Err(match successor {
+                    Some(successor) => course.stop(Ended::Superseded { successor }),
+                    None => course.refuse(Code::StoreUnavailable),
+                });
+            }
             (ApprovalStatus::Pending, _) => {
                 return Err(course.stop(Ended::Pending { approval: id, expires_at: summary.expires_at }));
             }
@@ -277,7 +343,7 @@ impl Executor {
 
     /// Records something that is no invocation: an answer, an expiry, a changed setting.
     pub(crate) async fn record(&self, event: Event) -> Result<crate::audit::Receipt, crate::audit::SinkFault> {
-        self.0.sink.submit(Record { at: self.0.environment.now(), event }).durable().await
+        self.0.submit(event).durable().await
     }
 }
 

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::approval::ApprovalId;
+use crate::approval::{ApprovalId, DenialReason, Successor};
 use crate::audit::{OutcomeKind, Receipt};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
@@ -107,11 +107,18 @@ pub enum Ended {
     Rejected(Refusal),
     /// A person said no. Final.
     Denied {
+        /// Why, as a word.
+        reason: Option<DenialReason>,
         /// What the person says to the proposer.
         note: Option<String>,
     },
     /// Nobody answered in time. Final.
     Expired,
+    /// A person put another call in its place, or tried to. Final for this one; what came in its place can be resumed.
+    Superseded {
+        /// What came in its place.
+        successor: Successor,
+    },
     /// The session ended.
     Cancelled,
     /// The body said that it failed.
@@ -144,6 +151,7 @@ impl Ended {
             Self::Rejected(_) => OutcomeKind::Rejected,
             Self::Denied { .. } => OutcomeKind::Denied,
             Self::Expired => OutcomeKind::Expired,
+            Self::Superseded { .. } => OutcomeKind::Superseded,
             Self::Cancelled => OutcomeKind::Cancelled,
             Self::Failed { .. } => OutcomeKind::Failed,
             Self::TimedOut => OutcomeKind::TimedOut,
@@ -166,6 +174,7 @@ impl core::fmt::Debug for Ended {
             Self::ResultTooLarge { max } => write!(f, "({max} bytes at most)"),
             Self::Denied { .. }
             | Self::Expired
+            | Self::Superseded { .. }
             | Self::Cancelled
             | Self::Failed { .. }
             | Self::TimedOut
@@ -179,7 +188,7 @@ impl core::fmt::Debug for Ended {
 /// The answer to one invocation.
 ///
 /// As JSON: `outcome`, `effect`, and where there are such, `stage`, `code`, `message`, `help`, `result`, `approval` with
-/// `id` and `expires_at`, `receipt` with `seq` and `hash`.
+/// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `receipt` with `seq` and `hash`.
 #[derive(Debug, Clone)]
 #[must_use = "an outcome says whether anything happened"]
 pub struct Outcome {
@@ -254,9 +263,16 @@ impl Outcome {
             Ended::Executed { .. } => return None,
             Ended::Pending { .. } => "a person must answer before this runs".into(),
             Ended::Rejected(refusal) => refusal.message.as_ref().into(),
-            Ended::Denied { note: Some(note) } => format!("a person said no: {note}").into(),
-            Ended::Denied { note: None } => "a person said no".into(),
+            Ended::Denied { reason, note } => {
+                let reason = reason.map(|reason| format!(": {}", reason.sentence()));
+                let note = note.as_ref().map(|note| format!(": {note}"));
+                ["a person said no".to_owned(), reason.unwrap_or_default(), note.unwrap_or_default()].concat().into()
+            }
             Ended::Expired => "nobody answered in time".into(),
+            Ended::Superseded { successor: Successor::By(_) } => "a person put another call in its place".into(),
+            Ended::Superseded { successor: Successor::Refused(code) } => {
+                format!("a person changed this call, and the changed one was refused: {}", code.message()).into()
+            }
             Ended::Cancelled => "the session ended before this did".into(),
             Ended::Failed { message: Some(message) } => message.into(),
             Ended::Failed { message: None } => "the capability failed; its reason is private".into(),
@@ -280,6 +296,12 @@ impl Outcome {
             Ended::Rejected(refusal) => refusal.help.as_ref().into(),
             Ended::Denied { .. } => "this answer is final for this proposal; do not repeat it unchanged".into(),
             Ended::Expired => "propose the call again when somebody can answer".into(),
+            Ended::Superseded { successor: Successor::By(by) } => {
+                format!("`capability resume {by}` finishes the call that came in its place").into()
+            }
+            Ended::Superseded { successor: Successor::Refused(_) } => {
+                "nothing has happened; propose a call that says what is meant".into()
+            }
             Ended::Cancelled => "open a new session".into(),
             Ended::ResultTooLarge { .. } => match self.effect {
                 Effect::NotStarted => "ask for less".into(),
@@ -329,6 +351,12 @@ impl Serialize for Outcome {
         }
         if let Ended::Pending { approval, expires_at } = &self.ended {
             map.serialize_entry("approval", &Waiting { id: *approval, expires_at: *expires_at })?;
+        }
+        if let Ended::Denied { reason: Some(reason), .. } = &self.ended {
+            map.serialize_entry("reason", reason)?;
+        }
+        if let Ended::Superseded { successor: Successor::By(by) } = &self.ended {
+            map.serialize_entry("successor", by)?;
         }
         if let Some(receipt) = self.receipt {
             map.serialize_entry("receipt", &receipt)?;

@@ -1,6 +1,6 @@
 //! The lattice, and a verdict with everything it came from.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::judge::RulesSaid;
 use super::set::{RuleRef, SourceKind};
@@ -8,7 +8,7 @@ use super::{CONTRIBUTORS, Contribution, Contributor, MaxGrant};
 use crate::code::Code;
 
 /// What it takes before an invocation runs, from least to most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing.

@@ -5,11 +5,14 @@
 
 mod memory;
 
-pub use memory::{MemoryApprovals, MemoryOptIns, MemoryTurns};
+pub use memory::{MemoryApprovals, MemoryGrants, MemoryHistory, MemoryOptIns, MemoryTurns};
 
 use core::num::NonZeroU32;
 
-use crate::approval::{ApprovalId, ApprovalStatus, ApprovalSummary, Filed, InvocationDigest};
+use crate::approval::{
+    ApprovalId, ApprovalStatus, ApprovalSummary, DenialLoop, DenialReason, Filed, Grant, GrantEnd, GrantId,
+    HistoryEntry, InvocationDigest, OperatorAct, PastCall, Successor,
+};
 use crate::contract::CapabilityName;
 use crate::future::{BoxFuture, Soon};
 use crate::policy::OptIn;
@@ -33,9 +36,11 @@ impl core::error::Error for StoreFault {}
 pub enum Answer {
     /// Yes, to this very invocation.
     Approve,
-    /// No, with a note for the proposer.
+    /// No, with a reason and a note for the proposer.
     Deny {
-        /// Told to the proposer; never in the audit.
+        /// Why, as a word.
+        reason: Option<DenialReason>,
+        /// In the person's own words: told to the proposer, never in the audit.
         note: Option<String>,
     },
 }
@@ -70,8 +75,12 @@ pub struct Found {
     pub summary: ApprovalSummary,
     /// Its content, while it has any.
     pub filed: Option<Filed>,
+    /// A denial's reason.
+    pub reason: Option<DenialReason>,
     /// A denial's note.
     pub note: Option<String>,
+    /// What came in its place, once it is superseded.
+    pub successor: Option<Successor>,
 }
 
 impl core::fmt::Debug for Found {
@@ -84,13 +93,28 @@ impl core::fmt::Debug for Found {
 /// The most approvals that may wait for one subject at a time.
 pub const MAX_PENDING_PER_SUBJECT: usize = 64;
 
+/// What a store says to a question that is to be filed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filing {
+    /// It waits for a person.
+    Filed,
+    /// [`MAX_PENDING_PER_SUBJECT`] of its subject wait already.
+    TooManyPending,
+    /// People said no to this very call so often that nobody is asked again.
+    DenialLoop,
+}
+
 /// Pending invocations and their answers: a named content store.
 ///
-/// Content (arguments, target, preview, claims) is erased when an approval becomes final. Finals stay findable as
-/// summaries for a day, so that a late resume learns what happened.
+/// Content (arguments, target, preview, claims) is erased when an approval becomes final; a store that an operator told to
+/// retain keeps arguments and target of what was used, for as long as that says. Finals stay findable as summaries for a
+/// day, so that a late resume learns what happened.
+///
+/// Denials are counted with the move that denies, by [`Filed::repeated`]: a hash, never content. An approval of the same
+/// call clears its count.
 pub trait Approvals: Send + Sync + 'static {
-    /// Files a pending invocation. `false` when [`MAX_PENDING_PER_SUBJECT`] wait already.
-    fn file(&self, filed: Filed) -> BoxFuture<'_, Result<bool, StoreFault>>;
+    /// Files a pending invocation, unless there are too many or people keep saying no to it.
+    fn file(&self, filed: Filed) -> BoxFuture<'_, Result<Filing, StoreFault>>;
 
     /// Finds one by its id.
     fn find(&self, id: ApprovalId) -> BoxFuture<'_, Result<Option<Found>, StoreFault>>;
@@ -121,6 +145,78 @@ pub trait Approvals: Send + Sync + 'static {
 
     /// Takes a filed invocation back because its record could not be written.
     fn withdraw(&self, id: ApprovalId) -> BoxFuture<'_, Result<(), StoreFault>>;
+
+    /// Ends a pending approval in favour of another call, which is filed and approved in the same step; or of none, with
+    /// the reason for which it was refused.
+    fn supersede(
+        &self,
+        id: ApprovalId,
+        instead: Instead,
+        operator: &Subject,
+        now: Timestamp,
+    ) -> BoxFuture<'_, Result<Moved, StoreFault>>;
+
+    /// Every loop of denials that holds, the latest first.
+    fn denial_loops(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<DenialLoop>, StoreFault>>;
+
+    /// Forgets every denial of a subject's calls, and says how many calls were counted.
+    fn clear_denials(&self, subject: &Subject) -> BoxFuture<'_, Result<usize, StoreFault>>;
+
+    /// The last call of this subject, capability and version that was approved and used, while it is retained.
+    fn last_approved(
+        &self,
+        subject: &Subject,
+        capability: &str,
+        version: NonZeroU32,
+    ) -> BoxFuture<'_, Result<Option<PastCall>, StoreFault>>;
+
+    /// The newest retained calls of a capability, of every version and subject, the newest first.
+    fn past_calls(&self, capability: &str, limit: u32) -> BoxFuture<'_, Result<Vec<PastCall>, StoreFault>>;
+
+    /// Erases what is retained, of one subject or of all, and says how many calls that were.
+    fn erase_retained(&self, subject: Option<&Subject>) -> BoxFuture<'_, Result<usize, StoreFault>>;
+}
+
+/// What comes in a superseded approval's place.
+#[derive(Debug, Clone)]
+pub enum Instead {
+    /// This call, approved.
+    Filed(Box<Filed>),
+    /// Nothing: the changed call was refused.
+    Refused(crate::code::Code),
+}
+
+/// What a store says to the use of a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// One use is taken, and so many are left.
+    Left(u32),
+    /// None was taken: there is no such grant, or it has ended, or its uses are used up.
+    Not,
+}
+
+/// Standing answers: how often each was used, and what it was. A row answers nothing by itself; see [`Grant`].
+pub trait Grants: Send + Sync + 'static {
+    /// Keeps a new one.
+    fn create(&self, grant: Grant) -> BoxFuture<'_, Result<(), StoreFault>>;
+
+    /// Takes one use, atomically: of two that race for the last one, one gets it. The last one ends it.
+    fn spend(&self, id: GrantId, now: Timestamp) -> BoxFuture<'_, Result<Spent, StoreFault>>;
+
+    /// Ends one, and erases its target. `false` when it had ended, or there is none.
+    fn end(&self, id: GrantId, why: GrantEnd, now: Timestamp) -> BoxFuture<'_, Result<bool, StoreFault>>;
+
+    /// Everything that lives, and for a day what has ended, the newest first.
+    fn all(&self) -> BoxFuture<'_, Result<Vec<Grant>, StoreFault>>;
+}
+
+/// What happened in a subject's name, as it may read it. Operators' acts come in through the executor alone.
+pub trait History: Send + Sync + 'static {
+    /// Tells a subject what an operator did about its call.
+    fn tell(&self, act: OperatorAct) -> BoxFuture<'_, Result<(), StoreFault>>;
+
+    /// A subject's newest entries, the oldest of them first.
+    fn newest(&self, subject: &Subject, most: u32) -> BoxFuture<'_, Result<Vec<HistoryEntry>, StoreFault>>;
 }
 
 /// What a reservation costs.

@@ -3,12 +3,13 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use capability_core::approval::ApprovalId;
+use capability_core::approval::{ApprovalId, DenialReason, GrantId};
 use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::audit_log::VerifierKey;
+use crate::config::Span;
 use crate::service::MOST_ENTRIES;
 
 /// Capabilities: what a machine may ask for, and the one executor that every request passes.
@@ -64,6 +65,18 @@ pub enum Command {
     Resume {
         /// The approval id that `invoke` gave
         id: ApprovalId,
+        /// Wait for the answer first, when there is none yet
+        #[arg(long)]
+        wait: bool,
+        /// For whom
+        #[command(flatten)]
+        caller: CallerArgs,
+    },
+    /// Show what you wrote down, and what operators did about your calls
+    History {
+        /// How many entries, at most 1000
+        #[arg(short = 'n', long = "entries", default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_ENTRIES)))]
+        count: u32,
         /// For whom
         #[command(flatten)]
         caller: CallerArgs,
@@ -71,6 +84,9 @@ pub enum Command {
     /// See and answer what waits for a person (operators)
     #[command(subcommand)]
     Approvals(Approvals),
+    /// See and take back standing answers (operators)
+    #[command(subcommand)]
+    Grants(Grants),
     /// See and set which families may reach outside the device
     #[command(subcommand)]
     Optin(OptIn),
@@ -98,8 +114,15 @@ pub enum Command {
         #[arg(long)]
         ways: bool,
     },
-    /// Own the data directory and serve other command lines until interrupted
-    Serve,
+    /// Own the data directory; serve other command lines, and the approval centre, until interrupted
+    Serve {
+        /// Leave the approval centre out
+        #[arg(long)]
+        no_web: bool,
+    },
+    /// Log in to the approval centre (operators)
+    #[command(subcommand)]
+    Web(Web),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -154,6 +177,9 @@ pub struct Invoke {
     /// On what grounds: shown to whoever answers, as your claim
     #[arg(long, value_name = "TEXT")]
     pub evidence: Option<String>,
+    /// Where a person must answer, wait for the answer elsewhere, and finish by itself
+    #[arg(long)]
+    pub wait: bool,
     /// For whom
     #[command(flatten)]
     pub caller: CallerArgs,
@@ -211,14 +237,91 @@ pub enum Approvals {
     Approve {
         /// Which
         id: ApprovalId,
+        /// Say yes to its like as well, for a while: in the same session, for exactly what the card says
+        #[arg(long, requires_all = ["lasting", "uses"])]
+        session: bool,
+        /// With `--session`: for how long, as in `10m`
+        #[arg(long = "for", id = "lasting", value_name = "SPAN", requires = "session")]
+        lasting: Option<Span>,
+        /// With `--session`: how often, this call not counted
+        #[arg(long, value_name = "N", requires = "session")]
+        uses: Option<NonZeroU32>,
     },
     /// Say no, for good
     Deny {
         /// Which
         id: ApprovalId,
-        /// A sentence for the proposer
+        /// Why: told to the proposer, and recorded
+        #[arg(long, value_name = "REASON")]
+        reason: Option<ReasonArg>,
+        /// A sentence for the proposer; not recorded
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
+    },
+    /// Put a call with other arguments in its place, approved: checked from the start, and refused when it is not right
+    Edit {
+        /// Which
+        id: ApprovalId,
+        /// Where the other arguments are: a file with a JSON object, or `-` for standard input
+        #[arg(long, value_name = "FILE|-", default_value = "-", value_hint = ValueHint::FilePath)]
+        arguments: PathBuf,
+    },
+    /// Show calls about which nobody is asked any more, because people kept saying no
+    Loops {
+        /// Forget the denials of this subject's calls, on record
+        #[arg(long, value_name = "SUBJECT")]
+        clear: Option<Subject>,
+    },
+    /// Erase what is retained of approved calls, on record
+    Erase {
+        /// Of this subject only
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
+    },
+}
+
+/// Why somebody says no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum ReasonArg {
+    /// It may be right later
+    NotNow,
+    /// Right, and on the wrong thing
+    WrongTarget,
+    /// It does more than it has to
+    TooBroad,
+    /// There is no need for it
+    NotNeeded,
+    /// It could do harm
+    Unsafe,
+}
+
+impl From<ReasonArg> for DenialReason {
+    fn from(reason: ReasonArg) -> Self {
+        match reason {
+            ReasonArg::NotNow => Self::NotNow,
+            ReasonArg::WrongTarget => Self::WrongTarget,
+            ReasonArg::TooBroad => Self::TooBroad,
+            ReasonArg::NotNeeded => Self::NotNeeded,
+            ReasonArg::Unsafe => Self::Unsafe,
+        }
+    }
+}
+
+/// `grants`.
+#[derive(Debug, Subcommand)]
+pub enum Grants {
+    /// List the standing answers that live, and what has ended since yesterday
+    List,
+    /// Take one back, or all of them
+    #[command(group = clap::ArgGroup::new("which").required(true))]
+    Revoke {
+        /// Which
+        #[arg(group = "which")]
+        id: Option<GrantId>,
+        /// All of them
+        #[arg(long, group = "which")]
+        all: bool,
     },
 }
 
@@ -296,6 +399,13 @@ pub enum Operator {
     },
     /// End every operator session
     Logout,
+}
+
+/// `web`.
+#[derive(Debug, Subcommand)]
+pub enum Web {
+    /// Print a link that logs one browser in, once, within ten minutes
+    Link,
 }
 
 /// `audit`.

@@ -2,18 +2,17 @@
 
 use std::path::PathBuf;
 
-use capability_core::approval::ApprovalSummary;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Approvals, Command, CommandLine, Journal, OnOff, Operator, OptIn, Policy};
+use super::arguments::{Command, CommandLine, Journal, OnOff, Operator, OptIn, Policy, Web};
 use super::output::{Output, note};
 use super::program::own;
-use super::{invoke, render, terminal};
+use super::{approvals, invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
-    ApprovalDetail, Description, Fault, JournalPart, OperatorState, PolicyShown, Probe, ProbeState, Proof, Redacted,
-    Reply, Request, Row, Switch,
+    Description, Fault, JournalPart, OperatorState, PolicyShown, Probe, ProbeState, Proof, Redacted, Reply, Request,
+    Row, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -109,8 +108,10 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             show::<Description>(connection, &request, output, render::describe).await
         }
         Command::Invoke(args) => invoke::invoke(connection, args, &proofs, output).await,
-        Command::Resume { id, caller } => invoke::resume(connection, id, &caller, &proofs, output).await,
-        Command::Approvals(command) => approvals(connection, command, &proofs, output).await,
+        Command::Resume { id, wait, caller } => invoke::resume(connection, id, wait, &caller, &proofs, output).await,
+        Command::History { count, caller } => invoke::history(connection, count, &caller, &proofs, output).await,
+        Command::Approvals(command) => approvals::perform(connection, command, &proofs, output).await,
+        Command::Grants(command) => approvals::grants(connection, command, &proofs, output).await,
         Command::Optin(OptIn::Show) => {
             show::<Vec<Switch>>(connection, &Request::OptInShow, output, |shown| render::switches(shown)).await
         }
@@ -124,14 +125,10 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         }
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
-        Command::Serve => {
-            connection.must_own().await?;
-            connection.prove_isolation().await?;
-            let place = connection.place().display().to_string();
-            output.print(&json!({ "serving": place }), |_| {
-                format!("serving command lines at `{place}`; stop with Ctrl-C\n")
-            });
-            core::future::pending().await
+        Command::Serve { no_web } => serve(connection, no_web, output).await,
+        Command::Web(Web::Link) => {
+            let request = Request::WebLink(proofs.operator().await?);
+            show::<Value>(connection, &request, output, render::link).await
         }
         Command::Audit(_)
         | Command::Contract(_)
@@ -140,7 +137,24 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
     }
 }
 
-async fn show<T: DeserializeOwned + serde::Serialize>(
+async fn serve(connection: &Connection<'_>, no_web: bool, output: Output) -> Result<u8, Fault> {
+    connection.must_own().await?;
+    connection.prove_isolation().await?;
+    let place = connection.place().display().to_string();
+    let mut said = json!({ "serving": place });
+    if !no_web {
+        let (address, link) = connection.serve_pages().await?;
+        said = json!({ "serving": place, "web": address, "link": link });
+    }
+    output.print(&said, |said| {
+        let pages = if no_web { String::new() } else { render::link(said) };
+        format!("serving command lines at `{place}`; stop with Ctrl-C\n{pages}")
+    });
+    core::future::pending().await
+}
+
+/// Asks, and shows the document that comes back.
+pub async fn show<T: DeserializeOwned + serde::Serialize>(
     connection: &Connection<'_>,
     request: &Request,
     output: Output,
@@ -149,35 +163,6 @@ async fn show<T: DeserializeOwned + serde::Serialize>(
     let shown: T = document(connection.ask(request).await?)?;
     output.print(&shown, human);
     Ok(0)
-}
-
-async fn approvals(
-    connection: &Connection<'_>,
-    command: Approvals,
-    proofs: &Proofs,
-    output: Output,
-) -> Result<u8, Fault> {
-    let proof = proofs.operator().await?;
-    match command {
-        Approvals::List => {
-            show::<Vec<ApprovalSummary>>(connection, &Request::ApprovalList(proof), output, |shown| {
-                render::approvals(shown)
-            })
-            .await
-        }
-        Approvals::Show { id } => {
-            show::<ApprovalDetail>(connection, &Request::ApprovalShow(proof, id), output, render::approval).await
-        }
-        Approvals::Approve { id } => {
-            show::<Value>(connection, &Request::Approve(proof, id), output, |_| {
-                own(&format!("approved once; `capability resume {id}` finishes it\n")).into_owned()
-            })
-            .await
-        }
-        Approvals::Deny { id, note } => {
-            show::<Value>(connection, &Request::Deny(proof, id, note), output, |_| "denied, for good\n".into()).await
-        }
-    }
 }
 
 async fn journal(connection: &Connection<'_>, command: Journal, proofs: &Proofs, output: Output) -> Result<u8, Fault> {

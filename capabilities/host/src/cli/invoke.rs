@@ -1,15 +1,18 @@
 //! `invoke` and `resume`.
 
-use capability_core::approval::{ApprovalId, Claims};
+use core::time::Duration;
+
+use capability_core::approval::{ApprovalId, Claims, HistoryEntry};
 use serde_json::{Map, Value};
 
 use super::arguments::{CallerArgs, Invoke};
-use super::commands::{Proofs, document};
+use super::commands::{Proofs, document, show};
 use super::output::{Output, note};
 use super::program::own;
 use super::{render, terminal};
 use crate::connection::Connection;
-use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request};
+use crate::display::needs_a_second_look;
+use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request, Waited};
 
 /// Asks for something; on a terminal also asks the operator, when a person must answer.
 pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
@@ -23,25 +26,74 @@ pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs
     };
     let mut outcome = outcome(connection.ask(&request).await?)?;
     let pending = outcome.pointer("/approval/id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-    if let Some(id) = pending
-        && !output.json
-        && terminal::is_there()
-    {
-        outcome = answered_here(connection, id, &invoke.caller, proofs).await?.unwrap_or(outcome);
+    if let Some(id) = pending {
+        if invoke.wait {
+            note(&own(&format!("a person must answer: `capability approvals show {id}`\n")));
+            outcome = answered(connection, id, &invoke.caller, proofs).await?;
+        } else if !output.json && terminal::is_there() {
+            outcome = answered_here(connection, id, &invoke.caller, proofs).await?.unwrap_or(outcome);
+        }
     }
     Ok(finish(outcome, output))
 }
+
+/// Waits for somebody's answer elsewhere, and goes on with it; with what came in the call's place, when that is the answer.
+async fn answered(
+    connection: &Connection<'_>,
+    mut id: ApprovalId,
+    args: &CallerArgs,
+    proofs: &Proofs,
+) -> Result<Value, Fault> {
+    loop {
+        let waited = connection.ask(&Request::Wait { id, caller: caller(args, proofs).await? }).await?;
+        let Waited { pending, crowded } = document(waited)?;
+        if crowded {
+            tokio::time::sleep(CROWDED).await;
+        }
+        if pending {
+            continue;
+        }
+        let outcome = outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?;
+        match outcome.get("successor").and_then(Value::as_str).and_then(|id| id.parse().ok()) {
+            Some(successor) => {
+                note("a person put another call in its place; going on with that\n");
+                id = successor;
+            }
+            None => return Ok(outcome),
+        }
+    }
+}
+
+/// How long to stay away from a host that has no room for one more who waits.
+const CROWDED: Duration = Duration::from_secs(1);
 
 /// Goes on with a call that waited.
 pub async fn resume(
     connection: &Connection<'_>,
     id: ApprovalId,
+    wait: bool,
     args: &CallerArgs,
     proofs: &Proofs,
     output: Output,
 ) -> Result<u8, Fault> {
-    let outcome = outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?;
+    let outcome = if wait {
+        answered(connection, id, args, proofs).await?
+    } else {
+        outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?
+    };
     Ok(finish(outcome, output))
+}
+
+/// What a subject wrote down, and what operators did about its calls.
+pub async fn history(
+    connection: &Connection<'_>,
+    most: u32,
+    args: &CallerArgs,
+    proofs: &Proofs,
+    output: Output,
+) -> Result<u8, Fault> {
+    let request = Request::History { most, caller: caller(args, proofs).await? };
+    show::<Vec<HistoryEntry>>(connection, &request, output, |entries| render::history(entries)).await
 }
 
 /// Shows the operator at this terminal exactly what would run, and goes on with the answer. `None` when nobody proved to
@@ -65,10 +117,15 @@ async fn answered_here(
         return Ok(None);
     };
     terminal::show(pending).map_err(unread)?;
-    let answer = if terminal::yes("run exactly this, once?").await.map_err(unread)? {
+    let mut yes = terminal::yes("run exactly this, once?").await.map_err(unread)?;
+    if yes && needs_a_second_look(pending) {
+        note("there are characters in it that hide or look like others; their codes stand in their place above\n");
+        yes = terminal::yes("run it all the same?").await.map_err(unread)?;
+    }
+    let answer = if yes {
         Request::Approve(proofs.operator().await?, id)
     } else {
-        Request::Deny(proofs.operator().await?, id, None)
+        Request::Deny { proof: proofs.operator().await?, id, reason: None, note: None }
     };
     document::<Value>(connection.ask(&answer).await?)?;
     outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?).map(Some)
@@ -103,7 +160,7 @@ fn finish(mut outcome: Value, output: Output) -> u8 {
         ("executed", _) => 0,
         ("pending", _) => 3,
         ("rejected", "audit") | ("withheld", _) => 6,
-        ("rejected" | "denied" | "expired" | "cancelled", _) => 4,
+        ("rejected" | "denied" | "expired" | "superseded" | "cancelled", _) => 4,
         _ => 5,
     }
 }

@@ -1,12 +1,17 @@
 //! What people read.
 
-use capability_core::approval::ApprovalSummary;
+use capability_core::approval::{
+    ApprovalSummary, DenialLoop, Grant, GrantLimit, GrantScope, HistoryEntry, OperatorAct, PendingApproval, Successor,
+};
+use capability_core::executor::GrantPreview;
 use serde_json::Value;
 
+use super::card::card;
 use super::output::{BAD, GOOD, NAME, WARN, styled};
 use super::table::layout;
-use super::terminal::{card, visible, visible_json, visible_lines};
-use crate::protocol::{ApprovalDetail, Description, JournalPart, Probe, ProbeState, Row, Switch};
+use super::terminal::{visible_json, visible_lines};
+use crate::display::text::written_out;
+use crate::protocol::{ApprovalDetail, Description, Entry, JournalPart, Probe, ProbeState, Row, Switch};
 use crate::words::counted;
 
 /// `list`.
@@ -115,15 +120,109 @@ pub fn approvals(waiting: &[ApprovalSummary]) -> String {
     layout(["APPROVAL", "STATUS", "CAPABILITY", "RISK", "ASKED BY", "EXPIRES"], &cells)
 }
 
+/// `web link`, and what `serve` says of the approval centre.
+pub fn link(said: &Value) -> String {
+    let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (address, link) = (text("web"), text("link"));
+    format!("approval centre at {address}\nlog one browser in, once, within ten minutes: {link}\n")
+}
+
 /// `approvals show`.
 pub fn approval(detail: &ApprovalDetail) -> String {
-    match &detail.content {
-        Some(pending) => card(pending),
-        None => format!(
-            "{}@{} asked by {} is {}: its content was erased\n",
-            detail.summary.capability, detail.summary.version, detail.summary.identity.subject, detail.summary.status
-        ),
+    let Some(pending) = &detail.content else {
+        let ApprovalSummary { capability, version, identity, status, .. } = &detail.summary;
+        let successor = match detail.successor {
+            Some(Successor::By(by)) => format!("; `{by}` came in its place"),
+            Some(Successor::Refused(code)) => format!("; what it was changed to was refused ({code})"),
+            None => String::new(),
+        };
+        return format!(
+            "{capability}@{version} asked by {} is {status}: its content was erased{successor}\n",
+            identity.subject
+        );
+    };
+    let mut text = card(pending, super::terminal::columns(std::io::stdout()));
+    if let Some(preview) = &detail.grant {
+        text += &granting(pending, preview);
     }
+    match &detail.last_approved {
+        Some(last) if last.arguments == pending.arguments => {
+            text += &format!("  as at {}, the last time that this was approved: the same arguments\n", last.at);
+        }
+        Some(last) => {
+            text += &format!("  the last time that this was approved, at {}, the arguments were:\n", last.at);
+            let arguments: Value = serde_json::from_slice(&last.arguments).unwrap_or_default();
+            text.extend(visible_json(&arguments).lines().map(|line| format!("    {line}\n")));
+        }
+        None => {}
+    }
+    text
+}
+
+/// What `approve --session` would cover.
+fn granting(pending: &PendingApproval, preview: &GrantPreview) -> String {
+    let GrantLimit { longest, uses } = preview.limit;
+    let what = match (preview.scope, &pending.target) {
+        (GrantScope::Target, Some((_, target))) => format!("`{}` on `{}`", pending.capability, written_out(target)),
+        (GrantScope::Target | GrantScope::Exact, _) => format!("exactly this call of `{}`", pending.capability),
+    };
+    let past = match (preview.covered.len(), preview.not_covered.len()) {
+        (0, 0) => String::new(),
+        (covered, not) => format!("; it would have covered {covered} of {} retained calls", covered + not),
+    };
+    format!(
+        "  a grant with `--session --for SPAN --uses N` covers {what} in this session, for {} minutes and {uses} uses at most{past}\n",
+        longest.as_secs() / 60
+    )
+}
+
+/// `grants list`.
+pub fn grants(grants: &[Grant]) -> String {
+    if grants.is_empty() {
+        return "there is no standing answer\n".into();
+    }
+    let cells: Vec<_> = grants
+        .iter()
+        .map(|grant| {
+            let what = match (&grant.target, grant.scope) {
+                (Some((_, target)), GrantScope::Target) => written_out(target),
+                (_, GrantScope::Target) => "-".to_owned(),
+                (_, GrantScope::Exact) => "exactly one call".to_owned(),
+            };
+            let used = grant.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+            [
+                grant.id.to_string(),
+                grant.ended.map_or("live", |why| why.as_str()).to_owned(),
+                format!("{}@{}", grant.capability, grant.version),
+                what,
+                grant.subject.to_string(),
+                grant.expires_at.to_string(),
+                format!("{} of {}", grant.used, grant.max_uses),
+                used,
+            ]
+        })
+        .collect();
+    layout(["GRANT", "STATE", "CAPABILITY", "ON", "FOR", "EXPIRES", "USED", "LAST USED"], &cells)
+}
+
+/// `approvals loops`.
+pub fn loops(loops: &[DenialLoop]) -> String {
+    if loops.is_empty() {
+        return "nobody asks again for what was denied\n".into();
+    }
+    let cells: Vec<_> = loops
+        .iter()
+        .map(|one| {
+            [
+                one.subject.to_string(),
+                format!("{}@{}", one.capability, one.version),
+                one.denials.to_string(),
+                one.last_at.to_string(),
+                one.until.to_string(),
+            ]
+        })
+        .collect();
+    layout(["SUBJECT", "CAPABILITY", "DENIALS", "LAST", "UNTIL"], &cells)
 }
 
 /// `journal show`: what a subject wrote, below a line that says so.
@@ -135,11 +234,32 @@ pub fn journal(part: &JournalPart) -> String {
         Ok(shown) if shown < part.total => format!("the newest {shown} of {total} by `{subject}`, untrusted text:\n"),
         _ => format!("{total} by `{subject}`, untrusted text:\n"),
     };
-    for entry in &part.entries {
-        text += &format!("{}  {}\n", entry.seq, entry.at);
-        text.extend(entry.text.lines().map(|line| format!("    {}\n", visible(line))));
+    for Entry { seq, entry } in &part.entries {
+        text += &format!("{seq}  {}", happened(entry));
     }
     text
+}
+
+/// `history`: the same, as the subject itself reads it.
+pub fn history(entries: &[HistoryEntry]) -> String {
+    if entries.is_empty() {
+        return "nothing has been written down\n".to_owned();
+    }
+    entries.iter().map(happened).collect()
+}
+
+/// One entry: the lines of a text that its subject wrote are inset, so that none of them looks like an operator's act.
+fn happened(entry: &HistoryEntry) -> String {
+    let inset = |text: &str| text.lines().map(|line| format!("    {}\n", written_out(line))).collect::<String>();
+    match entry {
+        HistoryEntry::Subject { at, text } => format!("{at}\n{}", inset(text)),
+        HistoryEntry::Operator(act) => {
+            let OperatorAct { at, deed, capability, version, reason, note, .. } = act;
+            let reason = reason.map_or_else(String::new, |reason| format!(": {}", reason.sentence()));
+            let note = note.as_deref().map(inset).unwrap_or_default();
+            format!("{at}  an operator {deed} {capability}@{version}{reason}\n{note}")
+        }
+    }
 }
 
 /// `optin show`.
@@ -174,7 +294,7 @@ fn cells(records: &[Value]) -> Vec<[String; 6]> {
         .map(|record| {
             let word = |key: &str| match record.get(key) {
                 // A log that somebody changed may hold anything.
-                Some(Value::String(text)) => visible(text),
+                Some(Value::String(text)) => written_out(text),
                 Some(Value::Null) | None => String::new(),
                 Some(other) => other.to_string(),
             };
@@ -188,7 +308,21 @@ fn cells(records: &[Value]) -> Vec<[String; 6]> {
                 _ => word("on"),
             };
             let of = if word("event") == "configuration" { word("subject") } else { String::new() };
-            let detail = ["family", "stage", "code", "effect", "approval", "count", "bytes"].map(word);
+            let detail = [
+                "family",
+                "stage",
+                "code",
+                "effect",
+                "approval",
+                "successor",
+                "grant",
+                "why",
+                "reason",
+                "left",
+                "count",
+                "bytes",
+            ]
+            .map(word);
             let detail = detail.into_iter().chain([on, of]).filter(|part| !part.is_empty());
             [word("seq"), word("at"), word("event"), capability, what, detail.collect::<Vec<_>>().join(" ")]
         })
@@ -243,10 +377,10 @@ pub fn probes(probes: &[Probe]) -> String {
             ProbeState::Failed => styled(BAD, "failed"),
         };
         let below = format!("\n{:width$}          ", "");
-        let inset = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join(&below);
+        let inset = |text: &str| text.lines().map(written_out).collect::<Vec<_>>().join(&below);
         let help = probe.help.as_ref().map_or(String::new(), |help| format!("{below}help: {}", inset(help)));
         let ways = probe.answers.iter().fold(String::new(), |text, way| {
-            text + &format!("{below}{}: {} ({})", visible(&way.tried), visible(&way.answer), way.profile)
+            text + &format!("{below}{}: {} ({})", written_out(&way.tried), written_out(&way.answer), way.profile)
         });
         text + &format!("{state}  {:width$}  {}{help}{ways}\n", probe.name, inset(&probe.found))
     })

@@ -26,6 +26,7 @@ impl Service {
             self.families(),
             self.rules(),
             self.bindings(),
+            self.centre(),
         ];
         probes.extend(bound::probes(self.host.config().bindings()));
         probes.extend(self.isolation().await);

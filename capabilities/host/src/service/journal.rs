@@ -11,12 +11,12 @@ use crate::protocol::{Entry, Fault, JournalPart};
 pub const MOST_ENTRIES: u32 = 1000;
 
 impl Service {
-    pub(super) async fn entries(&self, _: &Operator, subject: &Subject, most: u32) -> Result<JournalPart, Fault> {
+    pub(crate) async fn entries(&self, _: &Operator, subject: &Subject, most: u32) -> Result<JournalPart, Fault> {
         let journal = self.host.journal();
         let broken = |error: capability_core::store::StoreFault| Fault::broken(error.to_string(), DOCTOR);
         let found = journal.newest(subject, most.min(MOST_ENTRIES)).await.map_err(broken)?;
         let total = journal.count(subject).await.map_err(broken)?;
-        let entries = found.into_iter().map(|entry| Entry { seq: entry.seq, at: entry.at, text: entry.text }).collect();
+        let entries = found.into_iter().map(|found| Entry { seq: found.seq, entry: found.entry }).collect();
         Ok(JournalPart { subject: subject.clone(), total, entries })
     }
 

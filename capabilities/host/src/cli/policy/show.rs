@@ -2,7 +2,7 @@
 
 use super::super::output::{NAME, WARN, styled};
 use super::super::program::own;
-use super::super::terminal::{visible, visible_lines};
+use super::super::terminal::visible_lines;
 use crate::protocol::{PolicyShown, RuleShown};
 use crate::words::counted;
 
@@ -12,15 +12,15 @@ pub fn show(shown: &PolicyShown) -> String {
     for RuleShown { id, source, effect, about, except, reason, max_grant } in &shown.rules {
         let about = if about.is_empty() { "everything" } else { about };
         let from = if source == "operator" { String::new() } else { format!("  (from a {source})") };
-        text += &format!("\n{}  {effect}{from}\n  {}\n", styled(NAME, id), visible(about));
+        text += &format!("\n{}  {effect}{from}\n  {}\n", styled(NAME, id), visible_lines(about));
         for exception in except {
-            text += &format!("  except {}\n", visible(exception));
+            text += &format!("  except {}\n", visible_lines(exception));
         }
         if let Some(limit) = max_grant {
-            text += &format!("  grants {}\n", visible(limit));
+            text += &format!("  grants {}\n", visible_lines(limit));
         }
         if let Some(reason) = reason {
-            text += &format!("  because {}\n", visible(reason));
+            text += &format!("  because {}\n", visible_lines(reason));
         }
     }
     for (label, lines) in [("strange:", &shown.strange[..]), ("not in force:", shown.problem.as_slice())] {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use capability_core::approval::DigestKey;
+use capability_core::approval::{DigestKey, HistoryEntry};
 use capability_core::audit::MemorySink;
 use capability_core::executor::{Ended, Executor, Outcome, Parts, Proposal, Setup};
 use capability_core::registry::Registry;
@@ -15,6 +15,7 @@ use super::ThreadRunner;
 use crate::broker::{HostBroker, machine};
 use crate::environment::HostEnvironment;
 use crate::store::Database;
+use crate::store::sqlite::JournalEntry;
 
 /// Sleeps without awaiting.
 #[capability(name = "fixture.block", version = 1, side_effect = read_only, network = local, bounds(timeout = "300ms", per_turn = 1000))]
@@ -88,6 +89,9 @@ fn bench(threads: u32) -> Bench {
         turns: Arc::new(MemoryTurns::new()),
         opt_ins: Arc::new(MemoryOptIns::new()),
         policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+        grants: Arc::new(capability_core::store::MemoryGrants::new()),
+        grant_limits: capability_core::approval::GrantLimits::off(),
+        history: Arc::new(capability_core::store::MemoryHistory::new()),
         environment,
         key: DigestKey::new([1; 32]),
         limits: capability_core::executor::Limits { per_turn: 1000, ..Default::default() },
@@ -191,5 +195,6 @@ async fn handles_work_on_threads() {
     let outcome = bench.invoke("fixture.note", "{}").await.unwrap();
     assert!(matches!(outcome.ended(), Ended::Executed { result } if &**result == "true"), "{outcome:?}");
     let entries = bench.database.journal().newest(&Subject::local(), 10).await.unwrap();
-    assert!(entries.len() == 1 && entries[0].text.starts_with("noted at 20"), "{entries:?}");
+    let noted = |entry: &JournalEntry| matches!(&entry.entry, HistoryEntry::Subject { text, .. } if text.starts_with("noted at 20"));
+    assert!(entries.len() == 1 && entries.iter().all(noted), "{entries:?}");
 }

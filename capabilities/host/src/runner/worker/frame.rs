@@ -6,7 +6,6 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::panic::Location;
 use std::time::Duration;
 
 use capability_core::executor::{BodyEnd, PrepareFault};
@@ -14,6 +13,7 @@ use capability_core::handle::{BrokerFault, BrokerReply, BrokerRequest};
 use capability_core::{CallTerms, Code, Failure, Preview};
 use serde::{Deserialize, Serialize};
 
+use super::place::Place;
 use super::sandbox::Achieved;
 use super::sandbox::attempts::{Finding, Outside};
 
@@ -132,29 +132,6 @@ pub enum Ending {
     Panicked,
 }
 
-/// Where a body panicked, as its worker says: a path in a source tree, and a line.
-///
-/// It is shown to whoever reads the host's own output, so anything that could be more than a place is left out.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Place {
-    file: String,
-    line: u32,
-}
-
-impl Place {
-    pub fn of(location: &Location<'_>) -> Self {
-        Self { file: location.file().to_owned(), line: location.line() }
-    }
-
-    /// The line for the host's output.
-    pub fn line(&self) -> String {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-        let is_path = self.file.len() <= 256 && self.file.ends_with(".rs") && self.file.chars().all(plain);
-        let file = if is_path { &self.file } else { "an unknown place" };
-        format!("panic at {file}:{} (message withheld)", self.line)
-    }
-}
-
 impl Ending {
     /// The end as data, and the bytes that travel beside it.
     pub fn of(end: BodyEnd) -> (Self, Vec<u8>) {
@@ -221,19 +198,4 @@ pub struct Frame<M> {
     pub message: M,
     pub tail: Vec<u8>,
     pub descriptor: Option<OwnedFd>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Place;
-
-    #[test]
-    fn a_place_of_a_panic_is_a_place_and_nothing_else() {
-        let place = |file: &str| Place { file: file.to_owned(), line: 7 }.line();
-        assert_eq!(place("src/lamp-2/main.rs"), "panic at src/lamp-2/main.rs:7 (message withheld)");
-        for file in ["", "tangerine", "the secret.rs", "a\u{1b}[31m.rs", "a\nb.rs", &format!("{}.rs", "x".repeat(300))]
-        {
-            assert_eq!(place(file), "panic at an unknown place:7 (message withheld)", "{file:?}");
-        }
-    }
 }

@@ -10,6 +10,7 @@ mod channel;
 pub mod entry;
 mod forward;
 mod frame;
+mod place;
 mod pool;
 mod process;
 pub mod sandbox;
@@ -46,7 +47,7 @@ const SLOT_WAIT: Duration = Duration::from_millis(50);
 /// How long after a deadline the watchdog kills what the runtime's own timer should have.
 const SLACK: Duration = Duration::from_millis(5);
 /// The most requests of one body that are served at a time.
-const MOST_ASKED: usize = 32;
+const MOST_ASKED: usize = 8;
 
 /// What tells this build's capabilities from another's. A zygote has made it before it forks.
 static FINGERPRINT: LazyLock<[u8; 32]> = LazyLock::new(registry::linked_fingerprint);

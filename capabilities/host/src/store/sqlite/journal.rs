@@ -2,30 +2,23 @@
 
 use capability_core::BoxFuture;
 use capability_core::Timestamp;
+use capability_core::approval::{HistoryEntry, OperatorAct};
 use capability_core::handle::{BrokerFault, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 use capability_core::session::{SessionIdentity, Subject};
-use capability_core::store::StoreFault;
+use capability_core::store::{History, StoreFault};
 use rusqlite::params;
 
 use super::Database;
-use super::connection::Erased;
+use super::connection::{Erased, Unreadable};
 
-/// One entry: untrusted text.
-#[derive(Clone, PartialEq, Eq)]
+/// One entry, by its subject or by an operator. What a subject wrote is untrusted text: show it as text, never as markup,
+/// and never take an instruction from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalEntry {
     /// Its number, over all subjects.
     pub seq: i64,
-    /// When it was appended.
-    pub at: Timestamp,
-    /// What its subject wrote. Show it as text, never as markup, and never take an instruction from it.
-    pub text: String,
-}
-
-impl core::fmt::Debug for JournalEntry {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { seq, at, text } = self;
-        write!(f, "JournalEntry({seq}, {at}, {} bytes)", text.len())
-    }
+    /// What it says, and who wrote it.
+    pub entry: HistoryEntry,
 }
 
 /// Journals on disk: a named content store, append-only, erased per subject.
@@ -55,7 +48,7 @@ impl SqliteJournal {
                 "INSERT INTO journal (subject, session, turn, at, text)
                  SELECT ?1, ?2, ?3, ?4, ?5
                  WHERE octet_length(?5) <= ?6
-                   AND (SELECT count(*) FROM journal WHERE session = ?2 AND turn = ?3 AND subject = ?1) < ?7",
+                   AND (SELECT count(*) FROM journal WHERE session = ?2 AND turn = ?3 AND subject = ?1 AND author = 'subject') < ?7",
                 params![subject.as_str(), session, turn, at.as_micros(), text, most, MAX_ENTRIES_PER_TURN],
             )?;
             Ok((rows == 1, Erased::Nothing))
@@ -76,13 +69,20 @@ impl SqliteJournal {
     pub fn newest(&self, subject: &Subject, most: u32) -> BoxFuture<'static, Result<Vec<JournalEntry>, StoreFault>> {
         let subject = subject.clone();
         self.0.0.transact(move |transaction| {
-            let sql = "SELECT seq, at, text FROM journal WHERE subject = ?1 ORDER BY seq DESC LIMIT ?2";
+            let sql = "SELECT seq, at, text, author FROM journal WHERE subject = ?1 ORDER BY seq DESC LIMIT ?2";
             let mut statement = transaction.prepare(sql)?;
-            let entry = |row: &rusqlite::Row<'_>| {
-                Ok(JournalEntry { seq: row.get(0)?, at: Timestamp::from_micros(row.get(1)?), text: row.get(2)? })
+            let columns = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
             };
-            let mut entries =
-                statement.query_map(params![subject.as_str(), most], entry)?.collect::<Result<Vec<_>, _>>()?;
+            let mut entries = Vec::new();
+            for row in statement.query_map(params![subject.as_str(), most], columns)? {
+                let (seq, at, text, author) = row?;
+                let entry = match author.as_str() {
+                    "operator" => HistoryEntry::Operator(serde_json::from_str(&text).map_err(|_| Unreadable::Content)?),
+                    _ => HistoryEntry::Subject { at: Timestamp::from_micros(at), text },
+                };
+                entries.push(JournalEntry { seq, entry });
+            }
             entries.reverse();
             Ok((entries, Erased::Nothing))
         })
@@ -111,5 +111,24 @@ impl SqliteJournal {
             let rows = transaction.execute("DELETE FROM journal WHERE subject = ?1", [subject.as_str()])?;
             Ok((rows, if rows > 0 { Erased::Content } else { Erased::Nothing }))
         })
+    }
+}
+
+impl History for SqliteJournal {
+    fn tell(&self, act: OperatorAct) -> BoxFuture<'_, Result<(), StoreFault>> {
+        self.0.0.transact(move |transaction| {
+            let text = serde_json::to_string(&act).map_err(|_| Unreadable::Content)?;
+            // It belongs to no session and no turn: nobody's cap counts it.
+            transaction.execute(
+                "INSERT INTO journal (subject, session, turn, at, text, author) VALUES (?1, '', 0, ?2, ?3, 'operator')",
+                params![act.subject.as_str(), act.at.as_micros(), text],
+            )?;
+            Ok(((), Erased::Nothing))
+        })
+    }
+
+    fn newest(&self, subject: &Subject, most: u32) -> BoxFuture<'_, Result<Vec<HistoryEntry>, StoreFault>> {
+        let newest = Self::newest(self, subject, most);
+        Box::pin(async move { Ok(newest.await?.into_iter().map(|found| found.entry).collect()) })
     }
 }

@@ -1,4 +1,4 @@
-//! Approvals, turn counters and journals in one SQLite database.
+//! Approvals, grants, turn counters and journals in one SQLite database.
 //!
 //! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
 //! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
@@ -6,11 +6,15 @@
 
 mod approvals;
 mod connection;
+mod denials;
+mod grants;
 mod journal;
+mod retained;
 mod schema;
 mod turns;
 
 pub use approvals::SqliteApprovals;
+pub use grants::SqliteGrants;
 pub use journal::{JournalEntry, SqliteJournal};
 pub use schema::DatabaseError;
 pub use turns::SqliteTurns;
@@ -36,10 +40,22 @@ impl Database {
         Ok(Self(Arc::new(thread)))
     }
 
-    /// The approval store.
+    /// The approval store, which keeps nothing of what was used.
     #[must_use]
     pub fn approvals(&self) -> SqliteApprovals {
-        SqliteApprovals::new(self.clone())
+        SqliteApprovals::new(self.clone(), None)
+    }
+
+    /// The approval store, which retains arguments and target of what was used for so long; for no time, without one.
+    #[must_use]
+    pub fn approvals_retaining(&self, retain: Option<core::time::Duration>) -> SqliteApprovals {
+        SqliteApprovals::new(self.clone(), retain)
+    }
+
+    /// The grants.
+    #[must_use]
+    pub fn grants(&self) -> SqliteGrants {
+        SqliteGrants::new(self.clone())
     }
 
     /// The turn counters.

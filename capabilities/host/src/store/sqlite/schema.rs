@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use crate::data_dir::{DataDirError, open_append};
 
 /// Each step brings the database one version up. A step that was released is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("0001.sql"), include_str!("0002.sql")];
 
 /// Why a database is not used.
 #[derive(Debug)]
@@ -118,6 +118,12 @@ fn prepare(connection: rusqlite::Result<Connection>, path: &Path) -> Result<Conn
         return Err(DatabaseError::Corrupt { path: path.to_owned() });
     }
     migrate(&mut connection, found).map_err(told)?;
+    // Whoever gave them remembered what they cover, and is gone.
+    connection
+        .execute_batch(
+            "UPDATE grants SET ended = 'restarted', ended_at = unixepoch() * 1000000, target = NULL WHERE ended IS NULL",
+        )
+        .map_err(told)?;
     // What was erased before a crash must not stay in the write-ahead log.
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").map_err(told)?;
     Ok(connection)

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use capability_core::approval::{ApprovalStatus, Move, next_status};
+use capability_core::Code;
+use capability_core::approval::{ApprovalStatus, DenialReason, Move, Successor, next_status};
 use capability_core::session::Subject;
-use capability_core::store::{Answer, Approvals, MAX_PENDING_PER_SUBJECT, Moved};
+use capability_core::store::{Answer, Approvals, Filing, Instead, MAX_PENDING_PER_SUBJECT, Moved};
 
 use super::{at, both, digest, filed, id};
 
 fn deny() -> Answer {
-    Answer::Deny { note: Some("not today".to_owned()) }
+    Answer::Deny { reason: Some(DenialReason::NotNow), note: Some("not today".to_owned()) }
 }
 
 async fn answer(store: &dyn Approvals, number: u64, answer: Answer, now: i64) -> Moved {
@@ -24,7 +25,7 @@ async fn status(store: &dyn Approvals, number: u64) -> ApprovalStatus {
 async fn what_is_filed_is_found_as_it_was() {
     both(async |store| {
         assert!(store.find(id(1)).await.unwrap().is_none());
-        assert!(store.file(filed(1, "alice", 100)).await.unwrap());
+        assert_eq!(store.file(filed(1, "alice", 100)).await.unwrap(), Filing::Filed);
         let found = store.find(id(1)).await.unwrap().unwrap();
         let (expected, kept) = (filed(1, "alice", 100), found.filed.unwrap());
         assert_eq!((&kept.approval, kept.digest), (&expected.approval, expected.digest));
@@ -50,6 +51,11 @@ async fn every_move_agrees_with_the_state_machine() {
                         assert_eq!(answer(&*store, number, Answer::Approve, 1).await, Moved::Yes);
                     }
                     ApprovalStatus::Denied => assert_eq!(answer(&*store, number, deny(), 1).await, Moved::Yes),
+                    ApprovalStatus::Superseded => {
+                        let instead = Instead::Refused(Code::SchemaViolation);
+                        let moved = store.supersede(id(number), instead, &Subject::local(), at(1)).await.unwrap();
+                        assert_eq!(moved, Moved::Yes);
+                    }
                     ApprovalStatus::Expired => assert!(store.expire_due(at(100)).await.unwrap().contains(&id(number))),
                 }
                 if from == ApprovalStatus::Consumed {
@@ -60,6 +66,10 @@ async fn every_move_agrees_with_the_state_machine() {
                     Move::Approve => answer(&*store, number, Answer::Approve, 2).await,
                     Move::Deny => answer(&*store, number, deny(), 2).await,
                     Move::Consume => store.consume(id(number), digest(1), at(2)).await.unwrap(),
+                    Move::Supersede => {
+                        let instead = Instead::Filed(Box::new(filed(1000 + number, "alice", 200)));
+                        store.supersede(id(number), instead, &Subject::local(), at(2)).await.unwrap()
+                    }
                     Move::Expire => {
                         let due = store.expire_due(at(100)).await.unwrap();
                         if due.contains(&id(number)) { Moved::Yes } else { Moved::Not(from) }
@@ -83,7 +93,40 @@ async fn a_denial_keeps_its_note() {
     both(async |store| {
         store.file(filed(1, "alice", 100)).await.unwrap();
         answer(&*store, 1, deny(), 1).await;
-        assert_eq!(store.find(id(1)).await.unwrap().unwrap().note.as_deref(), Some("not today"));
+        let found = store.find(id(1)).await.unwrap().unwrap();
+        assert_eq!((found.reason, found.note.as_deref()), (Some(DenialReason::NotNow), Some("not today")));
+    })
+    .await;
+}
+
+/// What comes in a pending one's place is there, approved, in the same step; and nothing is when the original has moved.
+#[tokio::test]
+async fn a_superseded_one_names_what_came_in_its_place() {
+    both(async |store| {
+        for number in [1, 2, 3] {
+            store.file(filed(number, "alice", 100)).await.unwrap();
+        }
+        let by = |number, instead| store.supersede(id(number), instead, &Subject::local(), at(1));
+        let changed = |number| Instead::Filed(Box::new(filed(number, "alice", 200)));
+        assert_eq!(by(1, changed(11)).await.unwrap(), Moved::Yes);
+        assert_eq!(by(2, Instead::Refused(Code::SchemaViolation)).await.unwrap(), Moved::Yes);
+        assert_eq!(answer(&*store, 3, deny(), 1).await, Moved::Yes);
+        assert_eq!(by(3, changed(13)).await.unwrap(), Moved::Not(ApprovalStatus::Denied));
+        assert_eq!(by(1, changed(12)).await.unwrap(), Moved::Not(ApprovalStatus::Superseded));
+        assert_eq!(by(4, changed(14)).await.unwrap(), Moved::Unknown);
+        let found = async |number| store.find(id(number)).await.unwrap();
+        let (one, two) = (found(1).await.unwrap(), found(2).await.unwrap());
+        assert_eq!((one.successor, one.filed.is_none()), (Some(Successor::By(id(11))), true));
+        assert_eq!((two.successor, two.filed.is_none()), (Some(Successor::Refused(Code::SchemaViolation)), true));
+        assert_eq!(status(&*store, 11).await, ApprovalStatus::Approved);
+        assert_eq!(store.consume(id(11), digest(1), at(2)).await.unwrap(), Moved::Yes);
+        for none in [12, 13, 14] {
+            assert!(found(none).await.is_none());
+        }
+        // Too late is too late here as well.
+        store.file(filed(5, "alice", 100)).await.unwrap();
+        let late = store.supersede(id(5), changed(15), &Subject::local(), at(100)).await.unwrap();
+        assert_eq!((late, found(15).await.is_none()), (Moved::Not(ApprovalStatus::Expired), true));
     })
     .await;
 }
@@ -136,15 +179,15 @@ async fn only_so_many_wait_for_one_subject() {
     both(async |store| {
         let most = MAX_PENDING_PER_SUBJECT as u64;
         for number in 0..most {
-            assert!(store.file(filed(number, "alice", 100)).await.unwrap());
+            assert_eq!(store.file(filed(number, "alice", 100)).await.unwrap(), Filing::Filed);
         }
-        assert!(!store.file(filed(most, "alice", 100)).await.unwrap());
+        assert_eq!(store.file(filed(most, "alice", 100)).await.unwrap(), Filing::TooManyPending);
         assert!(store.find(id(most)).await.unwrap().is_none());
-        assert!(store.file(filed(most + 1, "bob", 100)).await.unwrap());
+        assert_eq!(store.file(filed(most + 1, "bob", 100)).await.unwrap(), Filing::Filed);
         // What is answered waits no more.
         answer(&*store, 3, Answer::Approve, 1).await;
-        assert!(store.file(filed(most + 2, "alice", 100)).await.unwrap());
-        assert!(!store.file(filed(most + 3, "alice", 100)).await.unwrap());
+        assert_eq!(store.file(filed(most + 2, "alice", 100)).await.unwrap(), Filing::Filed);
+        assert_eq!(store.file(filed(most + 3, "alice", 100)).await.unwrap(), Filing::TooManyPending);
         let open = store.open().await.unwrap();
         let order: Vec<_> = (0..most).chain([most + 1, most + 2]).map(id).collect();
         assert_eq!(open.iter().map(|summary| summary.id).collect::<Vec<_>>(), order);

@@ -31,7 +31,7 @@ async fn a_restart_keeps_what_waits() {
     let operator = Subject::local();
     store.answer(id(2), Answer::Approve, &operator, at(1)).await.unwrap();
     let note = Some("no".to_owned());
-    store.answer(id(3), Answer::Deny { note: note.clone() }, &operator, at(1)).await.unwrap();
+    store.answer(id(3), Answer::Deny { reason: None, note: note.clone() }, &operator, at(1)).await.unwrap();
     drop((store, database));
     let store = Database::open(&dir.path().join("state.db")).unwrap().approvals();
     let open: Vec<_> = store.open().await.unwrap().iter().map(|found| (found.id, found.status)).collect();
@@ -52,7 +52,7 @@ async fn what_is_final_leaves_no_trace() {
         assert!(anywhere(dir.path(), MARKER));
         let operator = Subject::local();
         match ending {
-            0 => drop(store.answer(id(1), Answer::Deny { note: None }, &operator, at(1)).await.unwrap()),
+            0 => drop(store.answer(id(1), Answer::Deny { reason: None, note: None }, &operator, at(1)).await.unwrap()),
             1 => {
                 store.answer(id(1), Answer::Approve, &operator, at(1)).await.unwrap();
                 store.consume(id(1), digest(1), at(1)).await.unwrap();
@@ -124,7 +124,7 @@ fn a_newer_database_is_not_touched() {
     let path = dir.path().join("state.db");
     rusqlite::Connection::open(&path).unwrap().execute("UPDATE schema_version SET version = 99", []).unwrap();
     let before = fs::read(&path).unwrap();
-    assert!(matches!(refused(&path), DatabaseError::Newer { found: 99, known: 1, .. }));
+    assert!(matches!(refused(&path), DatabaseError::Newer { found: 99, known: 2, .. }));
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 

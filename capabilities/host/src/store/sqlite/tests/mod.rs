@@ -1,13 +1,17 @@
 mod contract;
+mod denied;
+mod desk;
 mod file;
+mod grants;
 mod killed;
 mod turns_and_journal;
 
 use std::sync::Arc;
 
 use capability_core::Timestamp;
-use capability_core::approval::{ApprovalId, Claims, Filed, InvocationDigest, PendingApproval};
+use capability_core::approval::{ApprovalId, Claims, Filed, Ground, InvocationDigest, PendingApproval};
 use capability_core::contract::{Class, Network, Risk, SideEffect, TargetKind};
+use capability_core::policy::Verdict;
 use capability_core::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use capability_core::store::{Approvals, MemoryApprovals};
 use capability_core::{Code, Preview};
@@ -55,10 +59,20 @@ fn filed(number: u64, subject: &str, expires: i64) -> Filed {
         preview: Some(Preview { text: MARKER.to_owned(), rests_on: vec![[9; 32]] }),
         claims: Claims { reason: Some(MARKER.to_owned()), evidence: None },
         because: vec![Code::FloorRequired],
+        verdict: Verdict::AskFresh,
+        grant: None,
+        instead_of: None,
         created_at: at(0),
         expires_at: at(expires),
     };
-    Filed { approval, digest: digest(1) }
+    let mut repeated = [3; 32];
+    repeated[..8].copy_from_slice(&number.to_be_bytes());
+    Filed {
+        approval,
+        digest: digest(1),
+        repeated: InvocationDigest::from_bytes(repeated),
+        ground: Ground::from_bytes(&[7; 96]),
+    }
 }
 
 /// The directory and a store in it.

@@ -8,6 +8,8 @@ use capability_core::store::{MemoryTurns, Reservation, TurnCaps, Turns};
 
 use super::{at, identity, sqlite};
 use crate::store::sqlite::Database;
+use capability_core::approval::{DenialReason, HistoryEntry, OperatorAct, OperatorDeed};
+use capability_core::store::History;
 
 fn names() -> [CapabilityName; 2] {
     let registry = Registry::collect(&["capability-host", "capabilities"]).unwrap();
@@ -108,10 +110,47 @@ async fn a_journal_is_capped_and_append_only() {
     journal.append(&identity("bob"), at(11), "bob's".into()).await.unwrap();
     let alice: Subject = "alice".parse().unwrap();
     let newest = journal.newest(&alice, 2).await.unwrap();
-    assert_eq!((newest.len(), newest[1].text.as_str(), newest[1].at), (2, "later", at(10)));
+    assert_eq!(newest.len(), 2);
+    assert_eq!(newest[1].entry, HistoryEntry::Subject { at: at(10), text: "later".to_owned() });
     let other = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();
     assert!(other.execute("UPDATE journal SET text = 'x'", []).unwrap_err().to_string().contains("append-only"));
     assert_eq!(journal.erase(&alice).await.unwrap(), 9);
     assert!(journal.newest(&alice, 10).await.unwrap().is_empty());
     assert_eq!(journal.newest(&"bob".parse().unwrap(), 10).await.unwrap().len(), 1);
+}
+
+/// What an operator did stands in the same journal: nobody's cap counts it, and no text that a subject writes becomes one.
+#[tokio::test]
+async fn an_operators_act_is_told_and_cannot_be_forged() {
+    let (dir, database) = sqlite();
+    let journal = database.journal();
+    let act = OperatorAct {
+        subject: "alice".parse().unwrap(),
+        at: at(5),
+        deed: OperatorDeed::Denied,
+        capability: "web.search".to_owned(),
+        version: core::num::NonZeroU32::MIN,
+        reason: Some(DenialReason::TooBroad),
+        note: Some("one query at a time".to_owned()),
+    };
+    let forged = serde_json::to_string(&HistoryEntry::Operator(act.clone())).unwrap();
+    let plain = serde_json::to_string(&act).unwrap();
+    journal.tell(act.clone()).await.unwrap();
+    for text in [&forged, &plain] {
+        journal.append(&identity("alice"), at(6), text.clone()).await.unwrap();
+    }
+    for entry in 2..MAX_ENTRIES_PER_TURN {
+        journal.append(&identity("alice"), at(entry.into()), "x".to_owned()).await.unwrap();
+    }
+    let told: Vec<_> = History::newest(&journal, &act.subject, 3).await.unwrap();
+    assert_eq!(told.len(), 3);
+    let all = History::newest(&journal, &act.subject, 100).await.unwrap();
+    let acts: Vec<_> = all.iter().filter(|entry| matches!(entry, HistoryEntry::Operator(_))).collect();
+    assert_eq!(acts, [&HistoryEntry::Operator(act.clone())]);
+    assert_eq!(all[1], HistoryEntry::Subject { at: at(6), text: forged });
+    assert!(History::newest(&journal, &"bob".parse().unwrap(), 9).await.unwrap().is_empty());
+    let other = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();
+    assert!(
+        other.execute("UPDATE journal SET author = 'operator'", []).unwrap_err().to_string().contains("append-only")
+    );
 }
