@@ -144,10 +144,10 @@ pub enum Request {
     },
     /// End the operator sessions.
     OperatorLogout(Proof),
-    /// The rules in force.
-    PolicyShow,
     /// A link that opens one session of the pages. Operators only.
     WebLink(Proof),
+    /// The rules in force.
+    PolicyShow,
     /// The self-check.
     Doctor,
 }

@@ -130,8 +130,8 @@ impl Service {
                 document(&self.login(password, bind_terminal.then(|| terminal(peer))).await?)
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
-            Request::PolicyShow => document(&self.policy()),
             Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
+            Request::PolicyShow => document(&self.policy()),
             Request::Doctor => document(&self.doctor().await),
         }
     }

@@ -83,14 +83,14 @@ pub struct Setup {
     pub turns: Arc<dyn Turns>,
     /// Tells which external families are on.
     pub opt_ins: Arc<dyn OptIns>,
-    /// Tells which rules are in force.
-    pub policy: Arc<dyn PolicySource>,
     /// Counts the uses of standing answers.
     pub grants: Arc<dyn Grants>,
     /// The capabilities for which there may be standing answers at all: none, unless an operator says so.
     pub grant_limits: GrantLimits,
     /// Tells subjects what operators did about their calls.
     pub history: Arc<dyn History>,
+    /// Tells which rules are in force.
+    pub policy: Arc<dyn PolicySource>,
     /// The wall clock and randomness.
     pub environment: Arc<dyn Environment>,
     /// The installation's digest key.
@@ -108,10 +108,10 @@ pub(crate) struct Inner {
     approvals: Arc<dyn Approvals>,
     turns: Arc<dyn Turns>,
     opt_ins: Arc<dyn OptIns>,
-    policy: Arc<dyn PolicySource>,
     grants: Arc<dyn Grants>,
     grant_limits: GrantLimits,
     history: Arc<dyn History>,
+    policy: Arc<dyn PolicySource>,
     pub(crate) environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
@@ -134,7 +134,7 @@ impl Inner {
         self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// The policy in force.
+    /// Which policy is in force.
     fn policy_revision(&self) -> [u8; 32] {
         *self.policy.current().revision().as_bytes()
     }
@@ -200,10 +200,10 @@ impl Executor {
             approvals,
             turns,
             opt_ins,
-            policy,
             grants,
             grant_limits,
             history,
+            policy,
             environment,
             key,
             limits,

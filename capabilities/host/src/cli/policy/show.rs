@@ -3,6 +3,7 @@
 use super::super::output::{NAME, WARN, styled};
 use super::super::program::own;
 use super::super::terminal::visible_lines;
+use crate::display::text::written_out;
 use crate::protocol::{PolicyShown, RuleShown};
 use crate::words::counted;
 
@@ -12,15 +13,15 @@ pub fn show(shown: &PolicyShown) -> String {
     for RuleShown { id, source, effect, about, except, reason, max_grant } in &shown.rules {
         let about = if about.is_empty() { "everything" } else { about };
         let from = if source == "operator" { String::new() } else { format!("  (from a {source})") };
-        text += &format!("\n{}  {effect}{from}\n  {}\n", styled(NAME, id), visible_lines(about));
+        text += &format!("\n{}  {effect}{from}\n  {}\n", styled(NAME, id), written_out(about));
         for exception in except {
-            text += &format!("  except {}\n", visible_lines(exception));
+            text += &format!("  except {}\n", written_out(exception));
         }
         if let Some(limit) = max_grant {
-            text += &format!("  grants {}\n", visible_lines(limit));
+            text += &format!("  grants {}\n", written_out(limit));
         }
         if let Some(reason) = reason {
-            text += &format!("  because {}\n", visible_lines(reason));
+            text += &format!("  because {}\n", written_out(reason));
         }
     }
     for (label, lines) in [("strange:", &shown.strange[..]), ("not in force:", shown.problem.as_slice())] {
