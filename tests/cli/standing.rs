@@ -172,7 +172,7 @@ fn a_table_of_grants_that_can_never_count_is_a_mistake() {
             "[grants.\"house.count\"]\nmax = \"10m\"\nuses = 1\n",
             "line 1: grants are turned on for `house.count`, and its class needs a person each time",
         ),
-        ("[grants.\"house.vault\"]\nmax = \"10m\"\nuses = 1\n", "its class needs a person each time"),
+        ("[grants.\"house.vault\"]\nmax = \"10m\"\nuses = 1\n", "which is locked: it exists to be named"),
         ("[grants.\"house.peak\"]\nmax = \"10m\"\nuses = 1\n", "no such capability; `house.peek` is one that it has"),
         (
             "\n[grants.\"house.peek\"]\nmax = \"2h\"\nuses = 1\n",
