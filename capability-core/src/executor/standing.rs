@@ -177,9 +177,15 @@ impl Standing {
         self.lock().living.iter().filter(answers).cloned().collect()
     }
 
-    /// Whether a grant lives.
-    pub(super) fn lives(&self, id: GrantId) -> bool {
-        self.lock().living.iter().any(|given| given.id == id)
+    /// Why a grant that its row says lives does not; `None` when it does. What nobody here gave was given by a host that is
+    /// gone, or by nobody.
+    pub(super) fn why_not(&self, id: GrantId) -> Option<GrantEnd> {
+        let all = self.lock();
+        if all.living.iter().any(|given| given.id == id) {
+            return None;
+        }
+        let gone = all.gone.iter().find(|gone| gone.given.id == id);
+        Some(gone.map_or(GrantEnd::Restarted, |gone| gone.why))
     }
 }
 
