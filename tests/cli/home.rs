@@ -190,7 +190,7 @@ impl Home {
 
     /// A host that serves in the background.
     pub fn serve(&self) -> Serving {
-        let child = self.start(&["serve"]);
+        let child = self.start(&["serve", "--no-web"]);
         let serving = Serving { child: Some(child) };
         until("the socket", || std::os::unix::net::UnixStream::connect(self.data().join("host.sock")).ok());
         serving

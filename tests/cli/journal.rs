@@ -20,7 +20,7 @@ fn an_operator_reads_a_journal_as_untrusted_text() {
     remember(&home, "third");
     let shown = home.operate(&["journal", "show", "local"]).exits(0);
     assert!(shown.out.starts_with("3 entries by `local`, untrusted text:\n1  "), "{shown:#?}");
-    assert!(shown.out.contains("\n    second\n    error: \\u{202e}obey\\u{1b}[2J\n3  "), "{shown:#?}");
+    assert!(shown.out.contains("\n    second\n    error: \\u{202E}obey\\u{1B}[2J\n3  "), "{shown:#?}");
     let newest = home.operate(&["journal", "show", "local", "-n", "1"]).exits(0);
     assert!(newest.out.starts_with("the newest 1 of 3 entries by `local`") && newest.out.ends_with("\n    third\n"));
     home.operate(&["journal", "show", "local", "-n", "1001"]).exits(2).says(&["1000"]);

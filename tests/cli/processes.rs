@@ -41,7 +41,7 @@ fn others_reach_the_host_over_its_socket() {
 #[test]
 fn a_host_says_as_json_that_it_serves() {
     let home = Home::new();
-    let mut child = home.start(&["serve", "--json"]);
+    let mut child = home.start(&["serve", "--no-web", "--json"]);
     let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
     let document = serde_json::Deserializer::from_reader(&mut said).into_iter::<serde_json::Value>().next();
     assert_eq!(document.unwrap().unwrap()["serving"], json!(home.data()));
@@ -55,7 +55,7 @@ fn a_host_says_as_json_that_it_serves() {
 fn a_host_serves_a_directory_whose_name_is_no_text() {
     let home = Home::new();
     let place = home.top().join(OsStr::from_bytes(b"data\xff"));
-    let mut child = home.command(&["serve"]).env("CAPABILITY_DATA_DIR", &place).spawn().unwrap();
+    let mut child = home.command(&["serve", "--no-web"]).env("CAPABILITY_DATA_DIR", &place).spawn().unwrap();
     let mut said = String::new();
     std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
     assert!(said.starts_with("serving command lines at "), "{said}");

@@ -181,11 +181,29 @@ fn nothing_hides_from_whoever_answers() {
     for hidden in ['\u{202e}', '\u{200b}', '\u{1b}', '\u{9b}', '\u{e0041}'] {
         assert!(!shown.contains(hidden), "{hidden:?} in {shown:?}");
     }
-    for written in ["\\u{202e}001\\u{200b}", "\\u{e0041}", "\\u001b[2K"] {
+    for written in ["\\u{202E}001\\u{200B}", "\\u{E0041}", "\\u{1B}[2K"] {
         assert!(shown.contains(written), "no {written} in {shown}");
     }
     terminal.types("n\n");
     assert_eq!(terminal.ends().0, 4);
+}
+
+/// One key is too quick for what does not read as what it is.
+#[test]
+fn what_hides_is_asked_about_twice() {
+    for (second, exit) in [("n\n", 4), ("y\n", 0)] {
+        let home = open_home();
+        let arguments = json!({ "to": "b\u{430}nk", "text": "come over" }).to_string();
+        let mut terminal = Terminal::new(&home, &format!("household invoke house.send '{arguments}'"), &[]);
+        terminal
+            .shows("operator password: ")
+            .types(&format!("{PASSWORD}\n"))
+            .shows("\\u{430}")
+            .shows(ASKED)
+            .types("y\n");
+        terminal.shows("hide or look like others").shows("run it all the same? [y/N]").types(second);
+        assert_eq!(terminal.ends().0, exit);
+    }
 }
 
 #[test]

@@ -35,6 +35,8 @@ const COMMANDS: &[&[&str]] = &[
     &["contract", "update"],
     &["doctor"],
     &["serve"],
+    &["web"],
+    &["web", "link"],
     &["completions"],
 ];
 

@@ -2,10 +2,12 @@
 
 mod bindings;
 mod standing;
+mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub use standing::{ApprovalsTable, GrantTable, Span};
+pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +64,10 @@ use crate::data_dir::{DataDirError, read_private};
 /// ca_file = "/etc/capability/pihole-ca.pem"
 /// auth = "pihole"
 /// password_file = "/etc/capability/pihole-password"
+///
+/// [web]
+/// listen = "127.0.0.1:8722"
+/// hosts = ["capability.home"]
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -85,9 +91,14 @@ pub struct Config {
     pub endpoints: BTreeMap<String, EndpointTable>,
     /// The directory behind `Workspace` handles.
     pub workspace: Option<WorkspaceTable>,
-    /// The last three, checked.
+    /// Where the approval centre listens.
+    pub web: WebTable,
+    /// The three before that, checked.
     #[serde(skip)]
     bindings: Bindings,
+    /// The same, checked.
+    #[serde(skip)]
+    web_settings: WebSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
@@ -272,6 +283,8 @@ impl Config {
         config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.web_settings = WebSettings::of(&config.web)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
 
@@ -320,10 +333,16 @@ impl Config {
     pub const fn bindings(&self) -> &Bindings {
         &self.bindings
     }
+
+    /// Where the approval centre listens.
+    #[must_use]
+    pub const fn web(&self) -> &WebSettings {
+        &self.web_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -378,6 +397,8 @@ mod tests {
             ("[http]\nca_file = \"home-ca.pem\"\n", 2, "`ca_file` does not begin"),
             ("[workspace]\nroot = \"notes\"\n", 2, "does not begin at the root"),
             ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
+            ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
+            ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
             ("[workspace]\n", 1, "missing field `root`"),
             ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
             ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),

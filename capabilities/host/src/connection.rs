@@ -15,6 +15,7 @@ use crate::host::{Host, HostOptions};
 use crate::protocol::{Fault, Reply, Request};
 use crate::service::Service;
 use crate::socket::{self, Serve, Unanswered};
+use crate::web::Server;
 
 /// How long to wait for a host that owns the directory and does not answer yet, or no more.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,6 +38,8 @@ struct Owner {
     socket: PathBuf,
     serve: watch::Sender<Serve>,
     served: JoinHandle<()>,
+    /// The pages, when they are served.
+    pages: OnceLock<Server>,
 }
 
 impl<'p> Connection<'p> {
@@ -76,7 +79,7 @@ impl<'p> Connection<'p> {
         let service = Arc::new(Service::new(host));
         let (serve, told) = watch::channel(Serve::On);
         let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), told));
-        let _ = self.owner.set(Owner { service, socket, serve, served });
+        let _ = self.owner.set(Owner { service, socket, serve, served, pages: OnceLock::new() });
         Ok(true)
     }
 
@@ -151,10 +154,26 @@ impl<'p> Connection<'p> {
         owner.service.prove_isolation().await
     }
 
+    /// Serves the approval centre's pages, and gives their address and a link that logs one browser in.
+    ///
+    /// # Errors
+    /// When nobody may or can listen there, or this process is not the owner.
+    pub async fn serve_pages(&self) -> Result<(String, String), Fault> {
+        let not_ours = || Fault::broken("this process does not own the data directory", "start it again");
+        let owner = self.owner.get().ok_or_else(not_ours)?;
+        let server = Server::start(&owner.service).await?;
+        let _ = owner.pages.set(server);
+        let serving = owner.service.web().get().ok_or_else(not_ours)?;
+        Ok((serving.address(), serving.link()))
+    }
+
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
     /// calls off what others asked for.
     pub async fn close(self) {
-        if let Some(Owner { service, socket, serve, mut served }) = self.owner.into_inner() {
+        if let Some(Owner { service, socket, serve, mut served, pages }) = self.owner.into_inner() {
+            if let Some(pages) = pages.into_inner() {
+                pages.close().await;
+            }
             let _ = serve.send(Serve::Out);
             tokio::select! {
                 _ = &mut served => {}

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use capability_core::Environment;
-use capability_core::approval::{Operator, OperatorMint};
+use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
 use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
+use capability_core::store::{Approvals as _, StoreFault};
 
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::blocking::blocking;
@@ -19,8 +20,9 @@ use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::runner::{HostRunner, Placement};
-use crate::store::sqlite::SqliteJournal;
+use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
 use crate::store::{Database, FileOptIns};
+use crate::web::Way;
 
 /// What a host is opened with.
 #[derive(Debug, Clone)]
@@ -43,6 +45,7 @@ pub struct Host {
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
     journal: SqliteJournal,
+    approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
@@ -121,6 +124,7 @@ impl Host {
             operators,
             opt_ins,
             journal,
+            approvals: database.approvals(),
             runner,
             broker,
             environment,
@@ -185,6 +189,14 @@ impl Host {
     #[must_use]
     pub const fn journal(&self) -> &SqliteJournal {
         &self.journal
+    }
+
+    /// The content of one approval, while it has any, without a look at what is due: for showing many of them at once.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub(crate) async fn filed(&self, _: &Operator, id: ApprovalId) -> Result<Option<Filed>, StoreFault> {
+        Ok(self.approvals.find(id).await?.and_then(|found| found.filed))
     }
 
     /// Erases a subject's whole journal, and says how many entries it had: recorded first, erased second. An empty one is
@@ -336,6 +348,25 @@ impl Operators {
         let operator = self.recorded(SettingKey::OperatorSession).await?;
         let token = self.credential.open_session(&verified, terminal)?;
         Ok((operator, token))
+    }
+
+    /// An operator of the pages or of their interface, whose session the caller has just checked.
+    pub(crate) fn admit_by(&self, way: Way) -> Operator {
+        self.mint.admit(way.operator())
+    }
+
+    /// Records that an operator's session of the pages begins: by a link that the caller has just used up, or by the
+    /// password.
+    ///
+    /// # Errors
+    /// [`SettingError`]; the session does not begin then.
+    pub(crate) async fn enter(&self, password: Option<&str>) -> Result<(), SettingError> {
+        if let Some(password) = password {
+            blocking(|| self.credential.verify(password))?;
+        }
+        let operator = self.admit_by(Way::Page);
+        self.executor.record_setting(&operator, SettingKey::OperatorSession).await?;
+        Ok(())
     }
 
     async fn recorded(&self, key: SettingKey) -> Result<Operator, SettingError> {

@@ -32,6 +32,7 @@ mod cli;
 pub mod config;
 mod connection;
 pub mod data_dir;
+pub mod display;
 pub mod environment;
 mod error;
 mod hex;
@@ -43,6 +44,7 @@ pub mod runner;
 mod service;
 mod socket;
 pub mod store;
+mod web;
 mod words;
 
 pub use error::{HostError, SettingError};

@@ -144,6 +144,8 @@ pub enum Request {
     },
     /// End the operator sessions.
     OperatorLogout(Proof),
+    /// A link that opens one session of the pages. Operators only.
+    WebLink(Proof),
     /// The self-check.
     Doctor,
 }
@@ -276,7 +278,7 @@ impl Fault {
 }
 
 /// One row of `list`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Row {
     /// The dotted name.
     pub name: String,
@@ -381,7 +383,7 @@ pub struct EditReply {
 }
 
 /// One family's switch.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Switch {
     /// The family.
     pub family: String,

@@ -1,5 +1,6 @@
 //! What a host does with each request.
 
+mod answered;
 mod approvals;
 mod doctor;
 mod grants;
@@ -7,10 +8,12 @@ mod isolation;
 mod journal;
 mod listing;
 mod settings;
+mod web;
 
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
+use std::sync::OnceLock;
 
 use capability_core::Session;
 use capability_core::approval::Operator;
@@ -23,19 +26,34 @@ use sha2::{Digest, Sha256};
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
+use crate::web::Serving;
+use answered::Answered;
 
 /// A host that answers requests.
 pub struct Service {
     host: Host,
     /// Room for those who wait for an answer: never all the room there is, or whoever answers would not be let in.
     waiters: tokio::sync::Semaphore,
+    answered: Answered,
+    web: OnceLock<Serving>,
 }
 
 impl Service {
     /// Around an open host.
     #[must_use]
     pub fn new(host: Host) -> Self {
-        Self { host, waiters: tokio::sync::Semaphore::new(approvals::MAX_WAITERS) }
+        let waiters = tokio::sync::Semaphore::new(approvals::MAX_WAITERS);
+        Self { host, waiters, answered: Answered::default(), web: OnceLock::new() }
+    }
+
+    /// The host itself.
+    pub(crate) const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Where the pages are served, once they are.
+    pub(crate) const fn web(&self) -> &OnceLock<Serving> {
+        &self.web
     }
 
     /// Gives back what the host holds at services outside.
@@ -111,6 +129,7 @@ impl Service {
                 document(&self.login(password, bind_terminal.then(|| terminal(peer))).await?)
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
+            Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::Doctor => document(&self.doctor().await),
         }
     }

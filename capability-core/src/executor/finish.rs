@@ -49,6 +49,7 @@ impl Course {
                 // A question whose record is missing is not asked.
                 if let (true, Some(approval)) = (asks, self.ticket.approval) {
                     let _ = self.ticket.executor.approvals.withdraw(approval).await;
+                    self.ticket.executor.changed();
                 }
                 Outcome { ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
             }

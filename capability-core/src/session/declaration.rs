@@ -31,6 +31,16 @@ impl core::fmt::Display for DeclarationError {
 
 impl core::error::Error for DeclarationError {}
 
+impl core::fmt::Display for Declaration {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match &self.scope {
+            Scope::None => f.write_str(&self.name),
+            Scope::Any => write!(f, "{}:*", self.name),
+            Scope::Exactly(scope) => write!(f, "{}:{scope}", self.name),
+        }
+    }
+}
+
 impl TryFrom<String> for Declaration {
     type Error = DeclarationError;
 

@@ -111,8 +111,15 @@ pub enum Command {
         #[arg(long)]
         ways: bool,
     },
-    /// Own the data directory and serve other command lines until interrupted
-    Serve,
+    /// Own the data directory; serve other command lines, and the approval centre, until interrupted
+    Serve {
+        /// Leave the approval centre out
+        #[arg(long)]
+        no_web: bool,
+    },
+    /// Log in to the approval centre (operators)
+    #[command(subcommand)]
+    Web(Web),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -376,6 +383,13 @@ pub enum Operator {
     },
     /// End every operator session
     Logout,
+}
+
+/// `web`.
+#[derive(Debug, Subcommand)]
+pub enum Web {
+    /// Print a link that logs one browser in, once, within ten minutes
+    Link,
 }
 
 /// `audit`.

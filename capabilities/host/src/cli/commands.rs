@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Command, CommandLine, Journal, OnOff, Operator, OptIn};
+use super::arguments::{Command, CommandLine, Journal, OnOff, Operator, OptIn, Web};
 use super::output::{Output, note};
 use super::program::own;
 use super::{approvals, invoke, render, terminal};
@@ -121,17 +121,29 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
-        Command::Serve => {
-            connection.must_own().await?;
-            connection.prove_isolation().await?;
-            let place = connection.place().display().to_string();
-            output.print(&json!({ "serving": place }), |_| {
-                format!("serving command lines at `{place}`; stop with Ctrl-C\n")
-            });
-            core::future::pending().await
+        Command::Serve { no_web } => serve(connection, no_web, output).await,
+        Command::Web(Web::Link) => {
+            let request = Request::WebLink(proofs.operator().await?);
+            show::<Value>(connection, &request, output, render::link).await
         }
         Command::Audit(_) | Command::Contract(_) | Command::Completions { .. } => Ok(0),
     }
+}
+
+async fn serve(connection: &Connection<'_>, no_web: bool, output: Output) -> Result<u8, Fault> {
+    connection.must_own().await?;
+    connection.prove_isolation().await?;
+    let place = connection.place().display().to_string();
+    let mut said = json!({ "serving": place });
+    if !no_web {
+        let (address, link) = connection.serve_pages().await?;
+        said = json!({ "serving": place, "web": address, "link": link });
+    }
+    output.print(&said, |said| {
+        let pages = if no_web { String::new() } else { render::link(said) };
+        format!("serving command lines at `{place}`; stop with Ctrl-C\n{pages}")
+    });
+    core::future::pending().await
 }
 
 /// Asks, and shows the document that comes back.

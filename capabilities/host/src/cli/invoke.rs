@@ -11,6 +11,7 @@ use super::output::{Output, note};
 use super::program::own;
 use super::{render, terminal};
 use crate::connection::Connection;
+use crate::display::needs_a_second_look;
 use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request, Waited};
 
 /// Asks for something; on a terminal also asks the operator, when a person must answer.
@@ -121,7 +122,12 @@ async fn answered_here(
         return Ok(None);
     };
     terminal::show(pending).map_err(unread)?;
-    let answer = if terminal::yes("run exactly this, once?").await.map_err(unread)? {
+    let mut yes = terminal::yes("run exactly this, once?").await.map_err(unread)?;
+    if yes && needs_a_second_look(pending) {
+        note("there are characters in it that hide or look like others; their codes stand in their place above\n");
+        yes = terminal::yes("run it all the same?").await.map_err(unread)?;
+    }
+    let answer = if yes {
         Request::Approve(proofs.operator().await?, id)
     } else {
         Request::Deny { proof: proofs.operator().await?, id, reason: None, note: None }

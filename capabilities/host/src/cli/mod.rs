@@ -3,6 +3,7 @@
 mod approvals;
 mod arguments;
 mod audit;
+mod card;
 mod commands;
 mod contract;
 mod invoke;
@@ -107,7 +108,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
             (Err(fault), Command::Doctor { report, .. }) => return commands::unopened(fault, report.clone(), output),
             (Err(fault), _) => return Err(fault),
         };
-        let stopped = if matches!(line.command, Command::Serve) { 0 } else { INTERRUPTED };
+        let stopped = if matches!(line.command, Command::Serve { .. }) { 0 } else { INTERRUPTED };
         // An interrupt drops what runs, and whatever is dropped leaves its record; only then does the process end.
         let exit = tokio::select! {
             biased;

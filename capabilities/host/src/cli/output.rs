@@ -22,6 +22,8 @@ pub const NAME: Style = Style::new().bold();
 pub const GOOD: Style = AnsiColor::Green.on_default();
 /// Worth a look.
 pub const WARN: Style = AnsiColor::Yellow.on_default();
+/// A character's code in place of the character.
+pub const MARKED: Style = AnsiColor::Yellow.on_default().invert();
 /// Wrong.
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 

@@ -6,9 +6,11 @@ use capability_core::approval::{
 use capability_core::executor::GrantPreview;
 use serde_json::Value;
 
+use super::card::card;
 use super::output::{BAD, GOOD, NAME, WARN, styled};
 use super::table::layout;
-use super::terminal::{card, visible, visible_json, visible_lines};
+use super::terminal::{visible_json, visible_lines};
+use crate::display::text::written_out;
 use crate::protocol::{ApprovalDetail, Description, Entry, JournalPart, Probe, ProbeState, Row, Switch};
 use crate::words::counted;
 
@@ -118,6 +120,13 @@ pub fn approvals(waiting: &[ApprovalSummary]) -> String {
     layout(["APPROVAL", "STATUS", "CAPABILITY", "RISK", "ASKED BY", "EXPIRES"], &cells)
 }
 
+/// `web link`, and what `serve` says of the approval centre.
+pub fn link(said: &Value) -> String {
+    let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (address, link) = (text("web"), text("link"));
+    format!("approval centre at {address}\nlog one browser in, once, within ten minutes: {link}\n")
+}
+
 /// `approvals show`.
 pub fn approval(detail: &ApprovalDetail) -> String {
     let Some(pending) = &detail.content else {
@@ -132,7 +141,7 @@ pub fn approval(detail: &ApprovalDetail) -> String {
             identity.subject
         );
     };
-    let mut text = card(pending);
+    let mut text = card(pending, super::terminal::columns(std::io::stdout()));
     if let Some(preview) = &detail.grant {
         text += &granting(pending, preview);
     }
@@ -154,7 +163,7 @@ pub fn approval(detail: &ApprovalDetail) -> String {
 fn granting(pending: &PendingApproval, preview: &GrantPreview) -> String {
     let GrantLimit { longest, uses } = preview.limit;
     let what = match (preview.scope, &pending.target) {
-        (GrantScope::Target, Some((_, target))) => format!("`{}` on `{}`", pending.capability, visible(target)),
+        (GrantScope::Target, Some((_, target))) => format!("`{}` on `{}`", pending.capability, written_out(target)),
         (GrantScope::Target | GrantScope::Exact, _) => format!("exactly this call of `{}`", pending.capability),
     };
     let past = match (preview.covered.len(), preview.not_covered.len()) {
@@ -176,7 +185,7 @@ pub fn grants(grants: &[Grant]) -> String {
         .iter()
         .map(|grant| {
             let what = match (&grant.target, grant.scope) {
-                (Some((_, target)), GrantScope::Target) => visible(target),
+                (Some((_, target)), GrantScope::Target) => written_out(target),
                 (_, GrantScope::Target) => "-".to_owned(),
                 (_, GrantScope::Exact) => "exactly one call".to_owned(),
             };
@@ -241,7 +250,7 @@ pub fn history(entries: &[HistoryEntry]) -> String {
 
 /// One entry: the lines of a text that its subject wrote are inset, so that none of them looks like an operator's act.
 fn happened(entry: &HistoryEntry) -> String {
-    let inset = |text: &str| text.lines().map(|line| format!("    {}\n", visible(line))).collect::<String>();
+    let inset = |text: &str| text.lines().map(|line| format!("    {}\n", written_out(line))).collect::<String>();
     match entry {
         HistoryEntry::Subject { at, text } => format!("{at}\n{}", inset(text)),
         HistoryEntry::Operator(act) => {
@@ -285,7 +294,7 @@ fn cells(records: &[Value]) -> Vec<[String; 6]> {
         .map(|record| {
             let word = |key: &str| match record.get(key) {
                 // A log that somebody changed may hold anything.
-                Some(Value::String(text)) => visible(text),
+                Some(Value::String(text)) => written_out(text),
                 Some(Value::Null) | None => String::new(),
                 Some(other) => other.to_string(),
             };
@@ -368,10 +377,10 @@ pub fn probes(probes: &[Probe]) -> String {
             ProbeState::Failed => styled(BAD, "failed"),
         };
         let below = format!("\n{:width$}          ", "");
-        let inset = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join(&below);
+        let inset = |text: &str| text.lines().map(written_out).collect::<Vec<_>>().join(&below);
         let help = probe.help.as_ref().map_or(String::new(), |help| format!("{below}help: {}", inset(help)));
         let ways = probe.answers.iter().fold(String::new(), |text, way| {
-            text + &format!("{below}{}: {} ({})", visible(&way.tried), visible(&way.answer), way.profile)
+            text + &format!("{below}{}: {} ({})", written_out(&way.tried), written_out(&way.answer), way.profile)
         });
         text + &format!("{state}  {:width$}  {}{help}{ways}\n", probe.name, inset(&probe.found))
     })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::terminal::visible;
+use crate::display::text::written_out;
 use crate::protocol::{Fault, Probe, ProbeState};
 
 /// Writes a report into `directory` and gives its path.
@@ -56,7 +56,10 @@ fn text(date: &str, probes: &[Probe]) -> String {
 
 /// A text of any number of lines in one cell of a table.
 fn cell(text: &str) -> String {
-    text.lines().map(|line| visible(line).replace('\\', "\\\\").replace('|', "\\|")).collect::<Vec<_>>().join("<br>")
+    text.lines()
+        .map(|line| written_out(line).replace('\\', "\\\\").replace('|', "\\|"))
+        .collect::<Vec<_>>()
+        .join("<br>")
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use capability_core::approval::PendingApproval;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use crate::protocol::{Redacted, turn_in_words};
+use super::card::card;
+use crate::display::text::{is_hidden, written_out};
+use crate::protocol::Redacted;
 
 /// Whether somebody can be shown something and answer it.
 pub fn is_there() -> bool {
@@ -92,73 +94,18 @@ pub async fn input(limit: u64) -> std::io::Result<String> {
 /// # Errors
 /// When the terminal cannot be written.
 pub fn show(pending: &PendingApproval) -> std::io::Result<()> {
-    let mut stderr = std::io::stderr().lock();
-    stderr.write_all(card(pending).as_bytes())
+    anstream::stderr().lock().write_all(card(pending, columns(std::io::stderr())).as_bytes())
 }
 
-/// The card as text.
-pub fn card(pending: &PendingApproval) -> String {
-    let mut lines = vec![format!("{}@{} asks to run", pending.capability, pending.version)];
-    if let Some((kind, target)) = &pending.target {
-        lines.push(format!("  {:<9} {}", kind.as_str(), visible(target)));
-    }
-    lines.push(format!("  {:<9} {}, risk {}", "class", pending.class, pending.risk.as_str()));
-    let identity = &pending.identity;
-    lines.push(format!(
-        "  {:<9} {} ({}), {}",
-        "asked by",
-        identity.subject,
-        identity.origin.as_str(),
-        turn_in_words(identity.turn)
-    ));
-    for code in &pending.because {
-        lines.push(format!("  {:<9} {}", "because", code.message()));
-    }
-    lines.push(format!("  {:<9} {}", "expires", pending.expires_at));
-    lines.push("  arguments, exactly as they would run:".into());
-    let arguments = String::from_utf8_lossy(&pending.arguments);
-    let pretty = serde_json::from_str::<serde_json::Value>(&arguments)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| arguments.into_owned());
-    lines.extend(pretty.lines().map(|line| format!("    {}", visible(line))));
-    if let Some(preview) = &pending.preview {
-        lines.push("  preview:".into());
-        lines.extend(preview.text.lines().map(|line| format!("    {}", visible(line))));
-    }
-    for (what, claim) in [("reason", &pending.claims.reason), ("evidence", &pending.claims.evidence)] {
-        if let Some(claim) = claim {
-            lines.push(format!("  {what}, as claimed by the proposer:"));
-            lines.extend(claim.lines().map(|line| format!("    {}", visible(line))));
-        }
-    }
-    lines.push(String::new());
-    lines.join("\n")
+/// How many columns there are, should this be a terminal.
+pub fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Whether a terminal shows nothing for it, or something else than what it is.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// The text with everything invisible or reordering written out, as in `\u{202e}`.
-pub fn visible(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if is_hidden(c) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-        shown
-    })
-}
-
-/// A text of several lines, each as [`visible`] writes it. All but the first are indented: none can pass for a line of ours.
+/// A text of several lines, with everything invisible or reordering written out. All but the first are indented: none can pass for a line of ours.
 pub fn visible_lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n  ")
+    text.lines().map(written_out).collect::<Vec<_>>().join("\n  ")
 }
 
 /// The value as JSON text for people, with everything invisible or reordering escaped; still the same JSON.
@@ -177,20 +124,14 @@ pub fn visible_json(value: &serde_json::Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{visible, visible_json};
+    use super::visible_json;
+    use crate::display::text::is_hidden;
 
     #[test]
     fn json_stays_the_same_value() {
         let value = serde_json::json!({ "a\u{202e}": ["\u{e0041}\u{9b}31m\u{1b}", 1, "plain"] });
         let shown = visible_json(&value);
-        assert!(shown.chars().all(|c| c == '\n' || !super::is_hidden(c)), "{shown:?}");
+        assert!(shown.chars().all(|c| c == '\n' || !is_hidden(c)), "{shown:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
-    }
-
-    #[test]
-    fn nothing_hides_or_reorders() {
-        assert_eq!(visible("rm \u{202e}gnp.x"), "rm \\u{202e}gnp.x");
-        assert_eq!(visible("a\u{200b}b\u{1b}[2Jc\r"), "a\\u{200b}b\\u{1b}[2Jc\\u{d}");
-        assert_eq!(visible("naïve ☃ 你好"), "naïve ☃ 你好");
     }
 }

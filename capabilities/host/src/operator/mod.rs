@@ -17,6 +17,7 @@ pub use terminal::TerminalBinding;
 pub use token::OperatorToken;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use capability_core::Environment;
@@ -33,6 +34,8 @@ pub struct Credential {
     environment: Arc<dyn Environment>,
     /// One check at a time: guesses cannot be made in parallel.
     state: Mutex<State>,
+    /// Counts what ends every session: sessions that are kept elsewhere end with it.
+    epoch: AtomicU64,
 }
 
 /// The hash of a password that is not yet set.
@@ -64,7 +67,8 @@ impl Credential {
         check_dir(&dir)?;
         let attempts = Attempts::new(dir.join("failures"));
         let sessions = Sessions::new(dir.join("sessions"));
-        Ok(Self { dir, environment, state: Mutex::new(State { attempts, sessions }) })
+        let state = Mutex::new(State { attempts, sessions });
+        Ok(Self { dir, environment, state, epoch: AtomicU64::new(0) })
     }
 
     fn file(&self) -> PathBuf {
@@ -73,6 +77,15 @@ impl Credential {
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end_epoch(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A number that is another one whenever the password was set or changed, or every session was ended.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
     }
 
     /// Whether a password has been set.
@@ -114,6 +127,7 @@ impl Credential {
         if self.is_set_up()? {
             return Err(OperatorError::AlreadySetUp);
         }
+        self.end_epoch();
         Ok(write_private(&self.file(), new.0.as_bytes())?)
     }
 
@@ -125,6 +139,7 @@ impl Credential {
 
     pub(crate) fn replace(&self, new: &NewPassword) -> Result<(), OperatorError> {
         let state = self.state();
+        self.end_epoch();
         state.sessions.clear()?;
         Ok(write_private(&self.file(), new.0.as_bytes())?)
     }
@@ -219,6 +234,7 @@ impl Credential {
     /// # Errors
     /// [`OperatorError::File`].
     pub fn logout_everywhere(&self) -> Result<(), OperatorError> {
+        self.end_epoch();
         Ok(self.state().sessions.clear()?)
     }
 }

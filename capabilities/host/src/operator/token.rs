@@ -29,6 +29,11 @@ impl OperatorToken {
     /// What is stored in its place. A token is random, so a plain hash of it cannot be guessed, and comparing hashes tells
     /// nothing about a token.
     pub(super) fn stored(&self) -> String {
-        hex::encode(&Sha256::digest(self.0))
+        hex::encode(&self.kept())
+    }
+
+    /// The same as bytes.
+    pub(crate) fn kept(&self) -> [u8; 32] {
+        Sha256::digest(self.0).into()
     }
 }

@@ -6,11 +6,14 @@ use capability_core::Session;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, DenialLoop, DenialReason, HistoryEntry, MAX_NOTE_BYTES, Operator,
 };
+use capability_core::audit::Receipt;
 use capability_core::executor::AnswerFault;
 use capability_core::session::Subject;
 use capability_core::store::{Answer, Found, StoreFault};
+
 use serde_json::{Value, json};
 
+use super::answered::AnsweredBy;
 use super::{DOCTOR, Service};
 use crate::protocol::{ApprovalDetail, EditReply, Fault, Waited};
 
@@ -20,11 +23,11 @@ pub(super) const MAX_WAITERS: usize = 32;
 const WAIT: Duration = Duration::from_secs(30);
 
 impl Service {
-    pub(super) async fn waiting(&self, operator: &Operator) -> Result<Vec<ApprovalSummary>, Fault> {
+    pub(crate) async fn waiting(&self, operator: &Operator) -> Result<Vec<ApprovalSummary>, Fault> {
         self.host.executor().waiting(operator).await.map_err(broken)
     }
 
-    pub(super) async fn show(&self, operator: &Operator, id: ApprovalId) -> Result<ApprovalDetail, Fault> {
+    pub(crate) async fn show(&self, operator: &Operator, id: ApprovalId) -> Result<ApprovalDetail, Fault> {
         let executor = self.host.executor();
         let found = executor.approval(operator, id).await.map_err(broken)?;
         let Some(Found { summary, filed, successor, .. }) = found else {
@@ -59,36 +62,60 @@ impl Service {
     }
 
     async fn answer(&self, operator: &Operator, id: ApprovalId, answer: Answer) -> Result<Value, Fault> {
-        let answered = match answer {
-            Answer::Approve => "approved",
-            Answer::Deny { .. } => "denied",
-        };
-        let receipt = self.host.executor().answer(operator, id, answer).await.map_err(refused)?;
-        Ok(json!({ "approval": id, "status": answered, "receipt": receipt }))
+        let status = word(&answer);
+        let receipt = self.answered(operator, id, answer).await.map_err(refused)?;
+        Ok(json!({ "approval": id, "status": status, "receipt": receipt }))
+    }
+
+    /// An operator's answer, whichever way it came.
+    pub(crate) async fn answered(
+        &self,
+        operator: &Operator,
+        id: ApprovalId,
+        answer: Answer,
+    ) -> Result<Receipt, AnswerFault> {
+        let answered = word(&answer);
+        let receipt = self.host.executor().answer(operator, id, answer).await?;
+        self.remember(operator, id, answered);
+        Ok(receipt)
+    }
+
+    /// Keeps who answered at hand.
+    pub(super) fn remember(&self, operator: &Operator, id: ApprovalId, answer: &'static str) {
+        let (operator, at) = (operator.name().clone(), self.host.environment().now());
+        self.answered.remember(id, AnsweredBy { operator, answer, at });
+    }
+
+    /// Who answered it, for whoever comes second.
+    pub(crate) fn answered_by(&self, id: ApprovalId) -> Option<AnsweredBy> {
+        self.answered.of(id)
     }
 
     /// Puts a call with other arguments in a pending one's place, as its subject could ask for it now.
-    pub(super) async fn edit(&self, operator: &Operator, id: ApprovalId, arguments: &str) -> Result<EditReply, Fault> {
+    pub(crate) async fn edit(&self, operator: &Operator, id: ApprovalId, arguments: &str) -> Result<EditReply, Fault> {
         let executor = self.host.executor();
         let found = executor.approval(operator, id).await.map_err(broken)?;
         let identity = found.ok_or_else(|| Fault::refused("no approval has that id", LIST))?.summary.identity;
         let session = self.session_for(identity.subject, identity.mode, identity.turn)?;
         let edited = executor.edit(operator, &session, id, arguments.as_bytes()).await.map_err(refused)?;
         let (successor, superseded) = (edited.successor(), edited.superseded);
+        if superseded {
+            self.remember(operator, id, "edited");
+        }
         let outcome = serde_json::to_value(&edited.outcome).map_err(|_| super::unsaid())?;
         Ok(EditReply { outcome, superseded, successor })
     }
 
-    pub(super) async fn erase_retained(&self, operator: &Operator, subject: Option<&Subject>) -> Result<Value, Fault> {
+    pub(crate) async fn erase_retained(&self, operator: &Operator, subject: Option<&Subject>) -> Result<Value, Fault> {
         let erased = self.host.executor().erase_retained(operator, subject).await.map_err(refused)?;
         Ok(json!({ "subject": subject, "erased": erased }))
     }
 
-    pub(super) async fn denial_loops(&self, operator: &Operator) -> Result<Vec<DenialLoop>, Fault> {
+    pub(crate) async fn denial_loops(&self, operator: &Operator) -> Result<Vec<DenialLoop>, Fault> {
         self.host.executor().denial_loops(operator).await.map_err(broken)
     }
 
-    pub(super) async fn clear_denials(&self, operator: &Operator, subject: &Subject) -> Result<Value, Fault> {
+    pub(crate) async fn clear_denials(&self, operator: &Operator, subject: &Subject) -> Result<Value, Fault> {
         let cleared = self.host.executor().clear_denials(operator, subject).await.map_err(refused)?;
         Ok(json!({ "subject": subject, "cleared": cleared }))
     }
@@ -117,5 +144,12 @@ pub(super) fn refused(fault: AnswerFault) -> Fault {
     match fault {
         AnswerFault::Not(_) => Fault::refused(fault.to_string(), LIST),
         AnswerFault::Store | AnswerFault::Audit => Fault::broken(fault.to_string(), DOCTOR),
+    }
+}
+
+const fn word(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Approve => "approved",
+        Answer::Deny { .. } => "denied",
     }
 }

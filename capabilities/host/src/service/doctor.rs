@@ -24,6 +24,7 @@ impl Service {
             self.credential(),
             self.families(),
             self.bindings(),
+            self.centre(),
         ];
         probes.extend(bound::probes(self.host.config().bindings()));
         probes.extend(self.isolation().await);

@@ -11,7 +11,7 @@ use crate::protocol::{Entry, Fault, JournalPart};
 pub const MOST_ENTRIES: u32 = 1000;
 
 impl Service {
-    pub(super) async fn entries(&self, _: &Operator, subject: &Subject, most: u32) -> Result<JournalPart, Fault> {
+    pub(crate) async fn entries(&self, _: &Operator, subject: &Subject, most: u32) -> Result<JournalPart, Fault> {
         let journal = self.host.journal();
         let broken = |error: capability_core::store::StoreFault| Fault::broken(error.to_string(), DOCTOR);
         let found = journal.newest(subject, most.min(MOST_ENTRIES)).await.map_err(broken)?;

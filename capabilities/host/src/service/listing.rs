@@ -15,11 +15,11 @@ use crate::broker::Reach;
 use crate::protocol::{Description, Fault, Row};
 
 impl Service {
-    pub(super) fn list(&self) -> Vec<Row> {
+    pub(crate) fn list(&self) -> Vec<Row> {
         self.host.executor().registry().iter().map(|held| self.row(held)).collect()
     }
 
-    pub(super) fn describe(&self, name: &str, version: Option<NonZeroU32>) -> Result<Description, Fault> {
+    pub(crate) fn describe(&self, name: &str, version: Option<NonZeroU32>) -> Result<Description, Fault> {
         let registry = self.host.executor().registry();
         let version = version.or_else(|| registry.newest(name));
         let Some(held) = version.and_then(|version| registry.resolve(name, version.get())) else {

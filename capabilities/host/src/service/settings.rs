@@ -14,7 +14,7 @@ use crate::operator::TerminalBinding;
 use crate::protocol::{Fault, OperatorState, Redacted, Switch};
 
 impl Service {
-    pub(super) fn switches(&self) -> Vec<Switch> {
+    pub(crate) fn switches(&self) -> Vec<Switch> {
         let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for held in self.host.executor().registry().iter() {
             let entry = held.entry();
@@ -35,7 +35,7 @@ impl Service {
             .collect()
     }
 
-    pub(super) async fn set_switch(&self, operator: &Operator, family: &str, on: bool) -> Result<Value, Fault> {
+    pub(crate) async fn set_switch(&self, operator: &Operator, family: &str, on: bool) -> Result<Value, Fault> {
         if !self.switches().iter().any(|switch| switch.family == family) {
             return Err(Fault::refused(
                 format!("no capability of this build is of the family `{family}` and reaches outside the device"),

@@ -1,0 +1,161 @@
+//! One call that waits: facts above, claims below, and the answers.
+
+use axum::extract::State;
+use axum::response::Response;
+use capability_core::approval::{ApprovalStatus, PastCall, PendingApproval, Successor};
+use capability_core::contract::{Network, SideEffect};
+use maud::{Markup, html};
+
+use super::answers::answers;
+use super::{Here, Page, piece, time};
+use crate::display::diff;
+use crate::protocol::{ApprovalDetail, turn_in_words};
+use crate::web::forms::Named;
+use crate::web::guard::Who;
+use crate::web::refused::Refused;
+use crate::web::{Web, answer, difference, shown};
+
+/// `GET /approvals/{id}`.
+pub async fn page(State(web): Here, who: Who, Named(id): Named) -> Result<Response, Refused> {
+    let detail = answer::detail(&web, &who, id).await?;
+    let body = html! {
+        div #card-live data-live={ "/fragment/approvals/" (id) } { (card(&web, &who, &detail)) }
+    };
+    Ok(Page { title: "Approval", place: "/approvals", body }.show(&web, &who))
+}
+
+/// `GET /fragment/approvals/{id}`.
+pub async fn fragment(State(web): Here, who: Who, Named(id): Named) -> Result<Response, Refused> {
+    let detail = answer::detail(&web, &who, id).await?;
+    Ok(piece(card(&web, &who, &detail).into_string()))
+}
+
+fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
+    let summary = &detail.summary;
+    let Some(pending) = &detail.content else {
+        return html! {
+            article.card #card data-approval=(summary.id) data-status=(summary.status) {
+                h1 { (summary.capability) "@" (summary.version) }
+                (settled(web, detail))
+                p { "What it said is erased." }
+                p { a href="/" { "To the queue" } }
+            }
+        };
+    };
+    html! {
+        article.card #card data-approval=(pending.id) data-status=(summary.status) data-risk=(pending.risk.as_str()) aria-labelledby="card-heading" {
+            h1 #card-heading { (verb(pending)) }
+            @if let Some((kind, target)) = &pending.target {
+                p.target #target { (shown::target(*kind, target)) }
+            }
+            (settled(web, detail))
+            (facts(pending))
+            (arguments(pending))
+            @if let Some(preview) = &pending.preview {
+                section aria-labelledby="preview-heading" {
+                    h2 #preview-heading { "Preview" }
+                    pre.exact #preview tabindex="0" { (shown::preview(&preview.text)) }
+                }
+            }
+            @if let Some(last) = &detail.last_approved { (since(last, pending)) }
+            span #end-of-text {}
+            @if summary.status == ApprovalStatus::Pending { (answers(web, who, detail, pending)) }
+            (claims(pending))
+        }
+    }
+}
+
+/// What it would do, in words of ours.
+fn verb(pending: &PendingApproval) -> Markup {
+    let verb = match (pending.class.side_effect, pending.class.network) {
+        (SideEffect::ReadOnly, Network::Local) => "Read on this device",
+        (SideEffect::ReadOnly, Network::External) => "Ask outside this device",
+        (SideEffect::Mutating, Network::Local) => "Change something on this device",
+        (SideEffect::Mutating, Network::External) => "Change something outside this device",
+    };
+    html! { (verb) ": " span.capability { (pending.capability) "@" (pending.version) } }
+}
+
+/// Where it stands, when that is not in front of whoever looks.
+fn settled(web: &Web, detail: &ApprovalDetail) -> Markup {
+    let status = detail.summary.status;
+    if status == ApprovalStatus::Pending {
+        return html! {};
+    }
+    let by = web.service().answered_by(detail.summary.id);
+    html! {
+        p.settled #settled role="status" {
+            "This call is " strong { (status) } "."
+            @if let Some(by) = by { " It was " (by.answer) " by " (by.operator) " at " (time(by.at, false)) "." }
+            @match detail.successor {
+                None => {},
+                Some(Successor::By(next)) => { " " a #successor href={ "/approvals/" (next) } { "Another call came in its place." } },
+                Some(Successor::Refused(code)) => { " What it was changed to was refused: " (code.message()) "." },
+            }
+        }
+    }
+}
+
+fn facts(pending: &PendingApproval) -> Markup {
+    let identity = &pending.identity;
+    html! {
+        dl.facts #facts {
+            div { dt { "Asked by" } dd #asked-by {
+                (identity.subject) ", by way of " (identity.origin.as_str()) ", " (turn_in_words(identity.turn))
+                ", session " code { (identity.id) }
+            } }
+            div { dt { "Asked because" } dd #because {
+                ul { @for code in &pending.because { li { (code.message()) } } }
+            } }
+            div { dt { "Risk" } dd #risk { strong { (pending.risk.as_str()) } ", " (pending.class) } }
+            div { dt { "Expires" } dd #expires { (time(pending.expires_at, true)) } }
+            div { dt { "Asked at" } dd { (time(pending.created_at, false)) } }
+        }
+    }
+}
+
+/// The arguments exactly as they would run: laid out, never cut.
+fn arguments(pending: &PendingApproval) -> Markup {
+    html! {
+        section aria-labelledby="arguments-heading" {
+            details #arguments open {
+                summary { h2 #arguments-heading { "Arguments, exactly as they would run" } }
+                (shown::arguments(&String::from_utf8_lossy(&pending.arguments)))
+            }
+        }
+    }
+}
+
+/// What is different from the last call of this capability that people let its subject make.
+fn since(last: &PastCall, pending: &PendingApproval) -> Markup {
+    let (before, now) = (String::from_utf8_lossy(&last.arguments), String::from_utf8_lossy(&pending.arguments));
+    html! {
+        section aria-labelledby="difference-heading" {
+            details #difference open {
+                summary { h2 #difference-heading { "Different from the last one that was approved" } }
+                p.note { "That one was used at " (time(last.at, false)) "." }
+                (difference::difference(&diff::arguments(&before, &now)))
+            }
+        }
+    }
+}
+
+/// What the proposer says: below everything that we know, and called what it is.
+fn claims(pending: &PendingApproval) -> Markup {
+    let claims = [("reason", &pending.claims.reason), ("evidence", &pending.claims.evidence)];
+    if claims.iter().all(|(_, claim)| claim.is_none()) {
+        return html! {};
+    }
+    html! {
+        section.claims #claims aria-labelledby="claims-heading" {
+            h2 #claims-heading { "Claimed by the proposer" }
+            p.note { "Nobody has checked this. It is not what would run." }
+            @for (what, claim) in claims {
+                @if let Some(claim) = claim {
+                    h3 { (what) }
+                    pre.claim data-claim=(what) { (shown::block(claim)) }
+                }
+            }
+        }
+    }
+}
