@@ -12,6 +12,7 @@
     reason = "a benchmark that goes wrong stops, and what it prints is its result"
 )]
 
+#[expect(dead_code, reason = "this benchmark uses some of it")]
 mod support;
 
 use std::hint::black_box;

@@ -126,9 +126,21 @@ codes! {
     /// The setting that would turn it on cannot be read.
     OptInDamaged "opt_in_damaged" at Policy: "the setting for this family cannot be read, so it counts as off", help "an operator sets it again with `capability optin set FAMILY on|off`";
     /// The capability's own default denies.
-    DefaultDeny "default_deny" at Policy: "this capability is denied by its own default", help "nothing in this version lifts it; a narrower operator rule will";
+    DefaultDeny "default_deny" at Policy: "this capability is denied by its own default", help "an operator's narrower rule lifts it";
     /// The capability's own default asks.
     DefaultAsk "default_ask" at Policy: "this capability asks by default", help "a person answers it";
+    /// A rule denies.
+    RuleDeny "rule_deny" at Policy: "a rule denies this call", help "nothing but a change of that rule lifts it; its author is who to ask";
+    /// A rule asks for a fresh answer.
+    RuleAskFresh "rule_ask_fresh" at Policy: "a rule asks for a fresh confirmation", help "a person answers this very invocation";
+    /// A rule asks.
+    RuleAsk "rule_ask" at Policy: "a rule asks", help "a person answers it";
+    /// Whoever the session acts for could do less.
+    Delegation "delegation" at Policy: "whoever this session acts for could not do this without more", help "nothing is done for somebody who could not do it; ask in a session of its own";
+    /// A rule asks about the target, and the target cannot be read in one way only.
+    TargetUnjudged "target_unjudged" at Policy: "a rule asks what this call acts on, and that cannot be read in one way only", help "write the target plainly: no user, escape or detour in an address or path, and nothing beyond its size";
+    /// A rule asks for the time, and the clock shows none.
+    ClockUnjudged "clock_unjudged" at Policy: "a rule asks for the time, and this machine's clock is not set", help "an operator sets the clock";
     /// The class's floor asks for a fresh answer.
     FloorRequired "floor_required" at Policy: "its class needs a fresh confirmation", help "a person answers this very invocation";
     /// No broker of this host serves one of its handles.

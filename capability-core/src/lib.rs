@@ -41,6 +41,7 @@
 //! use capability_core::contract::Class;
 //! use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
 //! use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
+//! use capability_core::policy::MemoryPolicy;
 //! use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 //! use capability_core::store::{MemoryApprovals, MemoryGrants, MemoryHistory, MemoryOptIns, MemoryTurns};
 //! use capability_core::{BoxFuture, Code, Environment, Executor, Proposal, Registry, Stage, Timestamp, capability};
@@ -93,6 +94,7 @@
 //!         grants: Arc::new(MemoryGrants::new()),
 //!         grant_limits: GrantLimits::off(),
 //!         history: Arc::new(MemoryHistory::new()),
+//!         policy: Arc::new(MemoryPolicy::new()),
 //!         environment: Arc::new(Still),
 //!         key: DigestKey::new([7; 32]),
 //!         limits: Limits::default(),

@@ -68,6 +68,7 @@ mod every_registered_capability {
             grants: Arc::new(capability_core::store::MemoryGrants::new()),
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
+            policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits::default(),

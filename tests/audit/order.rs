@@ -49,7 +49,8 @@ async fn the_whole_log_of_one_approved_call() {
         "contributions": [
             clear("locked"), clear("declared"), clear("mode"), clear("opt_in"), clear("binding"),
             { "contributor": "floor", "verdict": "ask_fresh", "code": "floor_required" },
-            clear("default"), clear("fault"),
+            clear("operator_rules"), clear("workspace_rules"), clear("package_rules"), clear("delegation"),
+            clear("fault"),
         ],
     }));
     let guarantees = json!({ "isolation": "none", "deadline": "cooperative" });

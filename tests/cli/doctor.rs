@@ -20,6 +20,7 @@ fn every_probe_says_how_it_stands_and_what_to_do() {
         "audit log",
         "operator credential",
         "external families",
+        "policy",
         "bindings",
         "approval centre",
         "sandbox: Landlock on files",

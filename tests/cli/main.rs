@@ -17,6 +17,8 @@ mod home;
 #[cfg(test)]
 mod journal;
 #[cfg(test)]
+mod policy;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod project;

@@ -28,12 +28,12 @@ impl Case {
     }
 }
 
-/// A call that is refused with this code; none for the three that are reasons to ask or to pass, not to refuse.
+/// A call that is refused with this code; none for the five that are reasons to ask or to pass, not to refuse.
 async fn provoke(code: Code) -> Option<Case> {
     let bench = Bench::new();
     let raw = async |text: &[u8]| bench.invoke_raw("lab.act_read_local", text).await;
     let outcome = match code {
-        Code::Clear | Code::DefaultAsk | Code::FloorRequired => return None,
+        Code::Clear | Code::DefaultAsk | Code::RuleAsk | Code::RuleAskFresh | Code::FloorRequired => return None,
         Code::ModeRefused => {
             let dream = bench.session(1, Mode::Dream, 1);
             bench.executor.invoke(&dream, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
@@ -77,6 +77,22 @@ async fn provoke(code: Code) -> Option<Case> {
         Code::OptInOff | Code::OptInDamaged => {
             bench.switch.set(if code == Code::OptInOff { OptIn::Off } else { OptIn::Damaged });
             bench.invoke("lab.act_read_external", &json!({ "behaviour": "answer" })).await
+        }
+        Code::RuleDeny => {
+            bench.rules("[[rule]]\nid = \"no\"\neffect = \"deny\"\nreason = \"not here\"\n");
+            bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
+        }
+        Code::Delegation => {
+            let child = bench.acting_for(&bench.declaring(&["lab.asks"]));
+            bench.executor.invoke(&child, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
+        }
+        Code::TargetUnjudged => {
+            bench.rules("[[rule]]\nid = \"ask\"\neffect = \"ask\"\ntarget = { host = \"example.com\" }\n");
+            bench.invoke("lab.order", &json!({ "to": "somebody", "count": 1 })).await
+        }
+        Code::ClockUnjudged => {
+            bench.rules("[[rule]]\nid = \"ask\"\neffect = \"ask\"\nwhen = { days = [\"mon\"], tz = \"UTC\" }\n");
+            bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
         }
         Code::DefaultDeny => bench.invoke("lab.denies", &json!({})).await,
         Code::MissingRuntimeBinding => bench.invoke("lab.needs_service", &json!({})).await,
@@ -166,12 +182,12 @@ async fn every_code_is_given_by_a_real_call_at_its_stage_with_one_record_and_not
         assert_eq!(bench.world().effects().len(), effects, "{code}: nothing was changed");
         provoked.push(code);
     }
-    let reasons = [Code::Clear, Code::DefaultAsk, Code::FloorRequired];
+    let reasons = [Code::Clear, Code::DefaultAsk, Code::RuleAsk, Code::RuleAskFresh, Code::FloorRequired];
     let expected: Vec<_> = Code::ALL.iter().copied().filter(|code| !reasons.contains(code)).collect();
     assert_eq!(provoked, expected);
 }
 
-/// The three that refuse nothing stand where they belong: in the decision.
+/// Reasons that refuse nothing stand where they belong: in the decision.
 #[tokio::test]
 async fn reasons_to_ask_and_to_pass_stand_in_the_policy_decision() {
     let bench = Bench::new();
@@ -179,7 +195,7 @@ async fn reasons_to_ask_and_to_pass_stand_in_the_policy_decision() {
     let decision = &bench.events()[0];
     let said = decision["contributions"].as_array().expect("a list");
     let of = |who: &str| said.iter().find(|one| one["contributor"] == who).expect("it contributes")["code"].clone();
-    assert_eq!((of("default"), of("floor")), (json!("default_ask"), json!("clear")));
+    assert_eq!((of("operator_rules"), of("floor")), (json!("default_ask"), json!("clear")));
     bench.pending("lab.act_read_external", &json!({ "behaviour": "answer" })).await;
     let said = bench.events()[2]["contributions"].clone();
     assert_eq!(said[5], json!({ "contributor": "floor", "verdict": "ask_fresh", "code": "floor_required" }));

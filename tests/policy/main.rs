@@ -9,3 +9,5 @@ mod fixtures;
 mod laws;
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod rules;

@@ -1,9 +1,11 @@
 //! Every combination of everything a verdict depends on.
 
 use capability_core::contract::{Class, DefaultEffect, Network, SideEffect};
-use capability_core::policy::{OptIn, Question, Verdict, evaluate};
-use capability_core::session::{Declarations, Mode};
-use capability_core::{Code, Registry};
+use std::sync::Arc;
+
+use capability_core::policy::{OptIn, Policy, Question, Verdict, evaluate};
+use capability_core::session::{Declarations, Mode, Origin, Subject};
+use capability_core::{Capability, Code, Registry, Timestamp};
 
 /// Entries of every lock and default.
 pub const ENTRIES: [&str; 5] = ["lab.act_read_local", "lab.asks", "lab.denies", "lab.locked", "lab.act_write_external"];
@@ -11,10 +13,36 @@ pub const ENTRIES: [&str; 5] = ["lab.act_read_local", "lab.asks", "lab.denies", 
 pub const MODES: [Mode; 4] = [Mode::Live, Mode::Plan, Mode::Dream, Mode::Replay];
 pub const OPT_INS: [OptIn; 3] = [OptIn::On, OptIn::Off, OptIn::Damaged];
 
+/// A live model's question that nothing stands against, but its class.
+pub fn question<'a>(
+    capability: &'a Capability,
+    policy: &'a Arc<Policy>,
+    subject: &'a Subject,
+    declarations: &'a Declarations,
+) -> Question<'a> {
+    Question {
+        capability,
+        class: capability.class(),
+        subject,
+        origin: Origin::Model,
+        declarations,
+        behind: &[],
+        scope: None,
+        target: None,
+        mode: Mode::Live,
+        opt_in: OptIn::On,
+        bound: true,
+        faulted: false,
+        at: Timestamp::from_micros(0),
+        policy,
+    }
+}
+
 /// Calls `each` with every question there is.
 pub fn every_question(mut each: impl FnMut(&Question<'_>)) -> usize {
     let registry = Registry::collect(&["capability-tests"]).expect("the fixtures are fit to start");
     let declarations = [Declarations::everything(), Declarations::only(Vec::new())];
+    let (policy, subject) = (Arc::new(Policy::default()), Subject::local());
     let mut asked = 0;
     for name in ENTRIES {
         let capability = registry.resolve(name, 1).expect("a fixture").entry();
@@ -24,8 +52,8 @@ pub fn every_question(mut each: impl FnMut(&Question<'_>)) -> usize {
                     for declarations in &declarations {
                         for flags in 0..4_u8 {
                             let (bound, faulted) = (flags & 1 != 0, flags & 2 != 0);
-                            let scope = None;
-                            each(&Question { capability, class, declarations, scope, mode, opt_in, bound, faulted });
+                            let plain = question(capability, &policy, &subject, declarations);
+                            each(&Question { class, mode, opt_in, bound, faulted, ..plain });
                             asked += 1;
                         }
                     }
@@ -101,18 +129,8 @@ fn a_scope_is_declared_exactly_or_for_all() {
     let capability = registry.resolve("lab.scoped", 1).expect("a fixture").entry();
     let judge = |listed: &str, scope: Option<&str>| {
         let declarations = Declarations::only(vec![listed.parse().expect("a declaration")]);
-        let (mode, opt_in, class) = (Mode::Live, OptIn::Off, capability.class());
-        let question = Question {
-            capability,
-            class,
-            declarations: &declarations,
-            scope,
-            mode,
-            opt_in,
-            bound: true,
-            faulted: false,
-        };
-        evaluate(&question).code()
+        let (policy, subject) = (Arc::new(Policy::default()), Subject::local());
+        evaluate(&Question { scope, ..question(capability, &policy, &subject, &declarations) }).code()
     };
     for (listed, scope, code) in [
         ("lab.scoped:docs", Some("docs"), Code::Clear),

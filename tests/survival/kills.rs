@@ -182,6 +182,7 @@ fn start(dir: &Path) -> Host {
         approvals: Arc::new(SteppingApprovals(database.approvals())),
         turns: Arc::new(MemoryTurns::new()),
         opt_ins: Arc::new(Switch::default()),
+        policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
         grants: Arc::new(database.grants()),
         grant_limits: capability_core::approval::GrantLimits::off(),
         history: Arc::new(database.journal()),

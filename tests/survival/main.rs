@@ -94,6 +94,7 @@ mod tests {
                 grants: Arc::new(capability_core::store::MemoryGrants::new()),
                 grant_limits: capability_core::approval::GrantLimits::off(),
                 history: Arc::new(capability_core::store::MemoryHistory::new()),
+                policy: Arc::clone(&parts.policy) as _,
                 environment: Arc::clone(&parts.time) as _,
                 key: DigestKey::new([7; 32]),
                 limits: ROOMY,

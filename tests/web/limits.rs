@@ -110,3 +110,53 @@ fn viewers_are_counted() {
     drop(viewers);
     crate::home::until("a free place", || (watch().1 == "HTTP/1.1 200").then_some(()));
 }
+
+/// Requests that are nearly right, at random: whatever is sent, the pages go on, and nothing is their own fault.
+#[test]
+fn whatever_is_sent_the_pages_go_on() {
+    let centre = Centre::new();
+    let operator = centre.logged_in();
+    let (_, cookie) = operator.client.headers.iter().find(|(key, _)| key == "Cookie").unwrap();
+    let body = format!("csrf={}&on=false", operator.csrf);
+    let right = format!(
+        "POST /optins/nowhere HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nCookie: {cookie}\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {1}\r\n\r\n{body}",
+        centre.address,
+        body.len()
+    );
+    assert_eq!(raw(&centre.address, right.as_bytes()).status, 403, "there is no such family");
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % below as u64).unwrap()
+    };
+    for _ in 0..200 {
+        let mut bytes = right.clone().into_bytes();
+        for _ in 0..=random(4) {
+            let at = random(bytes.len());
+            match random(4) {
+                0 => bytes[at] = u8::try_from(random(256)).unwrap(),
+                1 => drop(bytes.remove(at)),
+                2 => bytes.insert(at, u8::try_from(random(256)).unwrap()),
+                _ => {
+                    let to = (at + random(64)).min(bytes.len());
+                    let piece = bytes[at..to].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+            }
+        }
+        let mut stream = TcpStream::connect(&centre.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let _ = stream.write_all(&bytes);
+        // What is missing at the end will not come.
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok());
+        assert!(status.is_none_or(|status| status < 500), "{answer}\n{}", String::from_utf8_lossy(&bytes));
+    }
+    operator.get("/").is(200);
+    assert!(operator.get("/optins").body.contains("data-family=\"house\" data-state=\"on\""));
+}

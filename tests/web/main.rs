@@ -1,19 +1,31 @@
 //! The approval centre as a browser meets it: what each guard turns away, and what an answer needs.
 
+#[cfg(test)]
 #[expect(dead_code, reason = "the tests of the command line need more of it")]
 #[path = "../cli/home.rs"]
 mod home;
+#[cfg(test)]
 #[expect(dead_code, reason = "the tests of the command line need more of it")]
 #[path = "../cli/project.rs"]
 mod project;
 
+#[cfg(test)]
 mod answers;
+#[cfg(test)]
 mod api;
+#[cfg(test)]
 mod canary;
+#[cfg(test)]
 mod centre;
+#[cfg(test)]
 mod client;
+#[cfg(test)]
 mod guards;
+#[cfg(test)]
 mod limits;
+#[cfg(test)]
 mod live;
+#[cfg(test)]
 mod login;
+#[cfg(test)]
 mod start;

@@ -9,6 +9,7 @@ use crate::config::ConfigError;
 use crate::data_dir::DataDirError;
 use crate::environment::NoRandomness;
 use crate::operator::OperatorError;
+use crate::policy::PolicyError;
 use crate::store::{DatabaseError, OptInError};
 
 macro_rules! reasons {
@@ -50,6 +51,8 @@ reasons! {
         DataDir(DataDirError),
         /// The configuration file is wrong.
         Config(ConfigError),
+        /// The operator's rules are wrong or gone.
+        Policy(PolicyError),
         /// The database cannot be trusted.
         Database(DatabaseError),
         /// The operator credential cannot be read.

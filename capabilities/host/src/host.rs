@@ -19,6 +19,7 @@ use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
+use crate::policy::{FilePolicy, Places};
 use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
 use crate::store::{Database, FileOptIns};
@@ -44,6 +45,7 @@ pub struct Host {
     sessions: SessionMint,
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
+    policy: Arc<FilePolicy>,
     journal: SqliteJournal,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
@@ -92,6 +94,13 @@ impl Host {
         let Opened { records, torn_bytes, unfinished_intents } = opened;
         tracing::info!(records, torn_bytes, unfinished_intents, "the data directory is ours");
         let log = Arc::new(OwnedLog { log, _owner: owner });
+        let policy = Arc::new(FilePolicy::open(
+            Places { rules: data_dir.policy(), copy: data_dir.policy_in_force() },
+            registry.iter().map(|held| held.entry()).collect(),
+            config.subjects.keys().cloned().collect(),
+            Arc::clone(&log) as _,
+            Arc::clone(&environment),
+        )?);
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
@@ -113,6 +122,7 @@ impl Host {
             grants: Arc::new(database.grants()),
             grant_limits: config.grant_limits(),
             history: Arc::new(journal.clone()),
+            policy: Arc::clone(&policy) as _,
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
@@ -123,6 +133,7 @@ impl Host {
             sessions,
             operators,
             opt_ins,
+            policy,
             journal,
             approvals: database.approvals(),
             runner,
@@ -165,6 +176,12 @@ impl Host {
     #[must_use]
     pub fn opt_ins(&self) -> &FileOptIns {
         &self.opt_ins
+    }
+
+    /// The operator's rules.
+    #[must_use]
+    pub fn policy(&self) -> &FilePolicy {
+        &self.policy
     }
 
     /// Turns a family of external capabilities on or off: recorded first, changed second.

@@ -39,6 +39,7 @@ mod hex;
 mod host;
 pub mod operator;
 pub mod panic_hook;
+pub mod policy;
 mod protocol;
 pub mod runner;
 mod service;

@@ -146,6 +146,8 @@ pub enum Request {
     OperatorLogout(Proof),
     /// A link that opens one session of the pages. Operators only.
     WebLink(Proof),
+    /// The rules in force.
+    PolicyShow,
     /// The self-check.
     Doctor,
 }
@@ -298,6 +300,38 @@ pub struct Row {
     pub deadline: String,
     /// The first line of its description.
     pub summary: String,
+}
+
+/// What `policy show` tells.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PolicyShown {
+    /// Which policy: the beginning of its revision.
+    pub revision: String,
+    /// Its rules, in the order they are written.
+    pub rules: Vec<RuleShown>,
+    /// What is strange about them, with what would be better.
+    pub strange: Vec<String>,
+    /// Why the file is not what is in force, with what to do.
+    pub problem: Option<String>,
+}
+
+/// One rule.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RuleShown {
+    /// Its id.
+    pub id: String,
+    /// `operator`, `workspace` or `package`.
+    pub source: String,
+    /// `allow`, `ask`, `ask_fresh` or `deny`.
+    pub effect: String,
+    /// Its selector as it would be written; empty when it is about everything.
+    pub about: String,
+    /// Its exceptions, likewise.
+    pub except: Vec<String>,
+    /// Why it is there.
+    pub reason: Option<String>,
+    /// How far grants may go.
+    pub max_grant: Option<String>,
 }
 
 /// Everything `describe` tells.

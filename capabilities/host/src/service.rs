@@ -7,6 +7,7 @@ mod grants;
 mod isolation;
 mod journal;
 mod listing;
+mod policy;
 mod settings;
 mod web;
 
@@ -130,6 +131,7 @@ impl Service {
             }
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
             Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
+            Request::PolicyShow => document(&self.policy()),
             Request::Doctor => document(&self.doctor().await),
         }
     }

@@ -8,6 +8,7 @@ use capability_core::audit::MemorySink;
 use capability_core::contract::Class;
 use capability_core::executor::{InlineRunner, Limits, Parts, Setup};
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
+use capability_core::policy::MemoryPolicy;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use capability_core::store::{MemoryApprovals, MemoryOptIns, MemoryTurns};
 use capability_core::{BoxFuture, Environment, Executor, Registry, Session, Timestamp, capability};
@@ -182,13 +183,14 @@ impl Broker for Nothing {
 pub struct Bench {
     pub executor: Executor,
     pub sink: Arc<MemorySink>,
+    pub policy: Arc<MemoryPolicy>,
     pub parts_sessions: capability_core::session::SessionMint,
     turn: AtomicU64,
 }
 
 impl Bench {
     pub fn new() -> Self {
-        let sink = Arc::new(MemorySink::new());
+        let (sink, policy) = (Arc::new(MemorySink::new()), Arc::new(MemoryPolicy::new()));
         let Parts { executor, sessions, operators: _ } = Executor::build(Setup {
             registry: Registry::collect(&["capability-core"]).unwrap(),
             runner: Arc::new(InlineRunner),
@@ -200,11 +202,12 @@ impl Bench {
             grants: Arc::new(capability_core::store::MemoryGrants::new()),
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
+            policy: Arc::clone(&policy) as _,
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: u32::MAX, ..Limits::default() },
         });
-        Self { executor, sink, parts_sessions: sessions, turn: AtomicU64::new(0) }
+        Self { executor, sink, policy, parts_sessions: sessions, turn: AtomicU64::new(0) }
     }
 
     /// A session in a new turn; call it now and then so that no cap is reached.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::RulesAsked;
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
 use crate::executor::{Effect, Guarantees};
 use crate::handle::HandleFamily;
-use crate::policy::{Contribution, Verdict};
+use crate::policy::{Contribution, PolicyRevision, Verdict};
 use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use crate::time::Timestamp;
 
@@ -207,6 +208,19 @@ pub enum SettingKey {
     OperatorCredential,
     /// An operator session was opened.
     OperatorSession,
+    /// Rules came into force.
+    Policy {
+        /// Which.
+        revision: PolicyRevision,
+        /// How many.
+        rules: usize,
+    },
+    /// Rules were written that make no policy; what was in force stays.
+    PolicyRefused {
+        /// Which the file would have been; absent when it is gone or cannot be read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        revision: Option<PolicyRevision>,
+    },
     /// A subject's journal was erased.
     JournalErased {
         /// Whose.
@@ -271,6 +285,9 @@ pub enum Event {
         verdict: Verdict,
         /// Every contributor with what it said.
         contributions: Contributions,
+        /// What rules had to do with it; absent when there is no rule about the call.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        rules: Option<RulesAsked>,
     },
     /// A mutating or external call is about to start.
     Intent {

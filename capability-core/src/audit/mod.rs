@@ -1,11 +1,12 @@
 //! What happened, without what was said.
 //!
 //! One event type, fixed from the start. It has no field that could hold an argument, a result, an error's text, a note, a
-//! digest or an unknown name: every field is a number, a closed enum, an id that the host made, or a name from the
-//! registry. The one number that a caller of the command line may choose is its turn's. Source: RFC-0003, "Audit Events".
+//! digest or an unknown name: every field is a number, a closed enum, an id that the host made, a rule's
+//! id, or a name from the registry. The one number that a caller of the command line may choose is its turn's. Source: RFC-0003, "Audit Events".
 
 mod event;
 mod memory;
+mod rules;
 mod sink;
 mod ticket;
 
@@ -14,5 +15,6 @@ pub use event::{
     Record, RecoveryKind, SchemaPlace, SettingKey,
 };
 pub use memory::MemorySink;
+pub use rules::{NamedRule, RulesAsked};
 pub use sink::{LineHash, Receipt, Sink, SinkFault, Submission};
 pub(crate) use ticket::{AuditTicket, Ending};

@@ -42,6 +42,7 @@ use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, GrantLimits,
 use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink, Submission};
 use crate::code::{Code, Stage};
 use crate::handle::Broker;
+use crate::policy::PolicySource;
 use crate::registry::Registry;
 use crate::session::{Mode, Session, SessionMint};
 use crate::store::{Approvals, Found, Grants, History, OptIns, Turns};
@@ -88,6 +89,8 @@ pub struct Setup {
     pub grant_limits: GrantLimits,
     /// Tells subjects what operators did about their calls.
     pub history: Arc<dyn History>,
+    /// Tells which rules are in force.
+    pub policy: Arc<dyn PolicySource>,
     /// The wall clock and randomness.
     pub environment: Arc<dyn Environment>,
     /// The installation's digest key.
@@ -108,6 +111,7 @@ pub(crate) struct Inner {
     grants: Arc<dyn Grants>,
     grant_limits: GrantLimits,
     history: Arc<dyn History>,
+    policy: Arc<dyn PolicySource>,
     pub(crate) environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
@@ -130,10 +134,9 @@ impl Inner {
         self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// The policy in force.
-    #[expect(clippy::unused_self, reason = "there is one policy in a build, until rules are part of it")]
-    const fn policy_revision(&self) -> [u8; 32] {
-        [0; 32]
+    /// Which policy is in force.
+    fn policy_revision(&self) -> [u8; 32] {
+        *self.policy.current().revision().as_bytes()
     }
 
     /// Submits an event that is no invocation's.
@@ -177,6 +180,7 @@ impl Executor {
             approvals,
             turns,
             opt_ins,
+            policy,
             grants,
             grant_limits,
             history,
@@ -199,6 +203,7 @@ impl Executor {
             grants,
             grant_limits,
             history,
+            policy,
             environment,
             key,
             limits,
@@ -215,6 +220,12 @@ impl Executor {
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.0.registry
+    }
+
+    /// The rules in force at this moment.
+    #[must_use]
+    pub fn policy(&self) -> Arc<crate::policy::Policy> {
+        self.0.policy.current()
     }
 
     /// What the runner can promise for an entry.

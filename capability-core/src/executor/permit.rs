@@ -2,13 +2,14 @@
 
 use super::invocation::{Course, Invocation, Permitted, Stopped, Validated};
 use super::outcome::Refusal;
-use crate::audit::{Contributions, Event, Record};
+use crate::audit::{Contributions, Event, Record, RulesAsked};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network};
 use crate::future::Soon;
-use crate::policy::{Decision, OptIn, Question, Verdict, evaluate_into};
+use crate::policy::{Decision, OptIn, Question, Rule, RulesSaid, Verdict, evaluate_into};
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
+use crate::time::Timestamp;
 
 impl Invocation<Validated> {
     pub(super) async fn into_permitted(self) -> Result<Invocation<Permitted>, Box<Stopped>> {
@@ -32,6 +33,7 @@ impl Invocation<Validated> {
                 asked: course.ticket.asked(),
                 verdict,
                 contributions: Contributions(*decision.contributions()),
+                rules: decision.rules().map(|rules| RulesAsked::of(decision, rules)),
             },
         });
         if recorded.is_refused() {
@@ -74,15 +76,28 @@ impl Course {
         };
         let bound = self.provider().is_some_and(|provider| provider.admission_status == AdmissionStatus::Ready);
         let session = &self.ticket.session;
+        let identity = session.identity();
+        let policy = self.ticket.executor.policy.current();
         let question = Question {
             capability: entry,
             class: entry.class(),
+            subject: &identity.subject,
+            origin: identity.origin,
             declarations: session.declarations(),
+            behind: session.behind(),
             scope: self.scope.as_deref(),
-            mode: session.identity().mode,
+            target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
+            mode: identity.mode,
             opt_in,
             bound,
             faulted: false,
+            // The clock is only read for rules that ask for it.
+            at: if policy.asks_for_the_time() {
+                self.ticket.executor.environment.now()
+            } else {
+                Timestamp::from_micros(0)
+            },
+            policy: &policy,
         };
         let decision = self.judged.insert(Decision::UNASKED);
         evaluate_into(decision, &question);
@@ -105,6 +120,20 @@ fn denial(decision: &Decision, entry: &Capability) -> Refusal {
             let message = format!("{}; it needs {}", code.message(), handles.join(", "));
             Refusal { message: message.into(), ..code.into() }
         }
+        Code::RuleDeny => denied_by_rule(decision),
         _ => code.into(),
+    }
+}
+
+/// Which rule denies, and why, in the words of whoever wrote it.
+fn denied_by_rule(decision: &Decision) -> Refusal {
+    let policy = decision.rules().map(RulesSaid::policy);
+    let rule = policy.and_then(|policy| policy.rule(decision.deciding_rules().next()?));
+    match rule {
+        Some((_, Rule { id, reason: Some(reason), .. })) => {
+            let message = format!("rule `{id}` denies this call: {}", reason.as_str());
+            Refusal { message: message.into(), ..Code::RuleDeny.into() }
+        }
+        _ => Code::RuleDeny.into(),
     }
 }

@@ -6,9 +6,9 @@ use super::Inner;
 use super::invocation::Course;
 use super::standing::Asking;
 use crate::approval::{
-    ApprovalId, DigestInput, Filed, GrantScope, Grantable, Ground, InvocationDigest, PendingApproval,
+    ApprovalId, DigestInput, Filed, GrantLimit, GrantScope, Grantable, Ground, InvocationDigest, PendingApproval,
 };
-use crate::policy::{Decision, Verdict};
+use crate::policy::{Decision, MaxGrant, RulesSaid, Verdict};
 use crate::registry::Registered;
 use crate::session::Mode;
 
@@ -67,7 +67,7 @@ impl Question<'_> {
             claims: course.proposal.claims.clone(),
             because: decision.deciding().map(|said| said.code).collect(),
             verdict: decision.verdict(),
-            grant: self.grantable().then(|| inner.grant_limits.of(entry.name().as_str(), entry.class())).flatten(),
+            grant: self.grant_limit(),
             instead_of,
             created_at,
             expires_at: created_at.after(inner.limits.approval_lifetime),
@@ -80,13 +80,34 @@ impl Question<'_> {
         }
     }
 
-    /// Whether a standing answer may answer this at all: an `ask` that somebody raised above an automatic floor, and
-    /// nothing else.
+    /// Whether a standing answer may answer this at all: an `ask` that a rule or a default raised above an automatic
+    /// floor, and nothing else.
     pub(super) fn grantable(&self) -> bool {
         self.decision.verdict() == Verdict::Ask
+            && self.decision.deciding().all(|said| said.contributor.source().is_some())
+            && self.decision.grant_limit() != Some(MaxGrant::Never)
             && Grantable::of(self.held.entry().class()).is_some()
             && self.course.ticket.session.identity().mode == Mode::Live
             && GrantScope::of(self.course.target.as_ref()).is_some()
+    }
+
+    /// How far a standing answer to this may go: by the class, by what an operator turned on, and by the rules that match.
+    fn grant_limit(&self) -> Option<GrantLimit> {
+        if !self.grantable() {
+            return None;
+        }
+        let entry = self.held.entry();
+        let limit = self.course.ticket.executor.grant_limits.of(entry.name().as_str(), entry.class())?;
+        match self.decision.grant_limit() {
+            None => Some(limit),
+            Some(MaxGrant::Never) => None,
+            Some(MaxGrant::Within { duration, uses }) => {
+                Some(limit.narrowed(GrantLimit {
+                    longest: duration.unwrap_or(limit.longest),
+                    uses: uses.unwrap_or(limit.uses),
+                }))
+            }
+        }
     }
 
     /// As a standing answer may be looked for; `None` where there can be none.
@@ -113,5 +134,15 @@ fn ground(inner: &Inner, input: &DigestInput<'_>, decision: &Decision) -> Ground
         question.update(said.code.as_str());
         question.update([0]);
     }
-    Ground { definition: input.definition(), policy: inner.policy_revision(), question: question.finalize().into() }
+    // The policy that was asked, which may not be the one that is in force by now.
+    let policy = match decision.rules().map(RulesSaid::policy) {
+        Some(asked) => *asked.revision().as_bytes(),
+        None => inner.policy_revision(),
+    };
+    // Within one policy a rule's place is its name.
+    for rule in decision.deciding_rules() {
+        question.update(format!("{rule:?}"));
+        question.update([0]);
+    }
+    Ground { definition: input.definition(), policy, question: question.finalize().into() }
 }

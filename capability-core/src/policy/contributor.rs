@@ -1,11 +1,16 @@
 //! The contributors, each a pure function of one question.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
+use super::judge::{Asking, Judgement, RulesSaid, judge};
+use super::set::{Policy, SourceKind};
 use super::{Decision, Verdict};
 use crate::code::Code;
-use crate::contract::{Capability, Class, DefaultEffect, Network, SideEffect};
-use crate::session::{Declarations, Mode};
+use crate::contract::{Capability, Class, DefaultEffect, Network, SideEffect, TargetKind};
+use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
+use crate::time::Timestamp;
 
 /// The state of an external family's switch. Anything but a legible `On` is off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,10 +30,18 @@ pub struct Question<'a> {
     pub capability: &'a Capability,
     /// The class that counts: the entry's own, or a foreign tool's as classified.
     pub class: Class,
+    /// Who asks.
+    pub subject: &'a Subject,
+    /// What brought the session.
+    pub origin: Origin,
     /// What the subject's manifest declares.
     pub declarations: &'a Declarations,
+    /// Whoever the session acts for, the nearest first.
+    pub behind: &'a [Ancestor],
     /// The value of the entry's scope argument.
     pub scope: Option<&'a str>,
+    /// What the call acts on: the entry's target kind, and the argument that names it.
+    pub target: Option<(TargetKind, &'a str)>,
     /// The session's mode.
     pub mode: Mode,
     /// The switch of the entry's family; looked at for external classes only.
@@ -37,6 +50,10 @@ pub struct Question<'a> {
     pub bound: bool,
     /// Whether anything that should have informed this question failed.
     pub faulted: bool,
+    /// When; only looked at by a policy that [`asks`](Policy::asks_for_the_time).
+    pub at: Timestamp,
+    /// The rules in force.
+    pub policy: &'a Arc<Policy>,
 }
 
 /// Who contributes, in the order they are reported.
@@ -55,14 +72,20 @@ pub enum Contributor {
     Binding,
     /// The class's floor.
     Floor,
-    /// The entry's own default.
-    Default,
-    /// Anything that failed on the way to the question.
+    /// The operator's rules, the widest of which is the entry's own default.
+    OperatorRules,
+    /// Rules that lie in a workspace.
+    WorkspaceRules,
+    /// Rules that packages bring along.
+    PackageRules,
+    /// Whoever the session acts for: nothing is done for somebody who could not do it.
+    Delegation,
+    /// Anything that failed on the way to the question, and any rule that cannot be held against it.
     Fault,
 }
 
 /// How many contributors there are.
-pub const CONTRIBUTORS: usize = 8;
+pub const CONTRIBUTORS: usize = 11;
 
 /// What one contributor says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -84,26 +107,51 @@ impl Contribution {
 
 impl Contributor {
     /// All of them, in the order they are reported.
-    pub const ALL: [Self; CONTRIBUTORS] =
-        [Self::Locked, Self::Declared, Self::Mode, Self::OptIn, Self::Binding, Self::Floor, Self::Default, Self::Fault];
+    pub const ALL: [Self; CONTRIBUTORS] = [
+        Self::Locked,
+        Self::Declared,
+        Self::Mode,
+        Self::OptIn,
+        Self::Binding,
+        Self::Floor,
+        Self::OperatorRules,
+        Self::WorkspaceRules,
+        Self::PackageRules,
+        Self::Delegation,
+        Self::Fault,
+    ];
+
+    /// The source of rules it speaks for.
+    #[must_use]
+    pub const fn source(self) -> Option<SourceKind> {
+        match self {
+            Self::OperatorRules => Some(SourceKind::Operator),
+            Self::WorkspaceRules => Some(SourceKind::Workspace),
+            Self::PackageRules => Some(SourceKind::Package),
+            Self::Locked
+            | Self::Declared
+            | Self::Mode
+            | Self::OptIn
+            | Self::Binding
+            | Self::Floor
+            | Self::Delegation
+            | Self::Fault => None,
+        }
+    }
 
     /// What it says to `question`.
     #[must_use]
-    #[inline]
     pub fn answer(self, question: &Question<'_>) -> Contribution {
+        self.with(question, &Ruled::by_rules(question, false))
+    }
+
+    /// What it says, given what rules say.
+    #[inline]
+    fn with(self, question: &Question<'_>, ruled: &Ruled) -> Contribution {
         let (verdict, code) = match self {
             Self::Locked => deny_if(question.capability.is_locked(), Code::Locked),
-            Self::Declared => deny_if(
-                !question.declarations.cover(question.capability.name().as_str(), question.scope),
-                Code::Undeclared,
-            ),
-            Self::Mode => match question.mode {
-                Mode::Live => clear(),
-                Mode::Plan => {
-                    deny_if(question.class != Class::new(SideEffect::ReadOnly, Network::Local), Code::PlanMode)
-                }
-                Mode::Dream | Mode::Replay => (Verdict::Deny, Code::ModeRefused),
-            },
+            Self::Declared => deny_if(!is_declared(question, question.declarations), Code::Undeclared),
+            Self::Mode => of_mode(question.mode, question.class),
             Self::OptIn => match (question.class.network, question.opt_in) {
                 (Network::Local, _) | (Network::External, OptIn::On) => clear(),
                 (Network::External, OptIn::Off) => (Verdict::Deny, Code::OptInOff),
@@ -117,14 +165,89 @@ impl Contributor {
                     clear()
                 }
             }
-            Self::Default => match question.capability.default_effect() {
-                DefaultEffect::Floor => clear(),
-                DefaultEffect::Ask => (Verdict::Ask, Code::DefaultAsk),
-                DefaultEffect::Deny => (Verdict::Deny, Code::DefaultDeny),
+            Self::OperatorRules => ruled.operator,
+            Self::WorkspaceRules => ruled.workspace,
+            Self::PackageRules => ruled.package,
+            Self::Delegation => ruled.delegation,
+            Self::Fault => match ruled.fault {
+                _ if question.faulted => (Verdict::Deny, Code::StoreUnavailable),
+                Some(code) => (Verdict::Deny, code),
+                None => clear(),
             },
-            Self::Fault => deny_if(question.faulted, Code::StoreUnavailable),
         };
         Contribution { contributor: self, verdict, code }
+    }
+}
+
+/// What rules say, and what depends on it.
+struct Ruled {
+    operator: (Verdict, Code),
+    workspace: (Verdict, Code),
+    package: (Verdict, Code),
+    delegation: (Verdict, Code),
+    fault: Option<Code>,
+    said: Option<Box<RulesSaid>>,
+}
+
+impl Ruled {
+    /// Only the entry's own default.
+    #[inline]
+    const fn by_default(question: &Question<'_>) -> Self {
+        let operator = match question.capability.default_effect() {
+            DefaultEffect::Floor => clear(),
+            DefaultEffect::Ask => (Verdict::Ask, Code::DefaultAsk),
+            DefaultEffect::Deny => (Verdict::Deny, Code::DefaultDeny),
+        };
+        Self { operator, workspace: clear(), package: clear(), delegation: clear(), fault: None, said: None }
+    }
+
+    fn by_rules(question: &Question<'_>, everything: bool) -> Self {
+        let default = question.capability.default_effect();
+        let asking = Asking {
+            name: question.capability.name().as_str(),
+            scope: question.scope,
+            subject: question.subject,
+            action: question.class.side_effect,
+            origin: question.origin,
+            target: question.target,
+            at: question.at,
+        };
+        let Judgement { said: [operator, workspace, package], fault, considered, omitted } =
+            judge(question.policy, &asking, default, everything);
+        let said = (!considered.is_empty())
+            .then(|| Box::new(RulesSaid { policy: Arc::clone(question.policy), default, considered, omitted }));
+        let fault = fault.map(super::judge::Fault::code);
+        let mut ruled = Self { operator, workspace, package, delegation: clear(), fault, said };
+        for ancestor in question.behind {
+            let identity = &ancestor.identity;
+            let asking = Asking { subject: &identity.subject, origin: identity.origin, ..asking };
+            let judged = judge(question.policy, &asking, default, false);
+            let by_rules = judged.said.iter().map(|(verdict, _)| *verdict).max().unwrap_or(Verdict::Deny);
+            ruled.delegate(question, ancestor, if judged.fault.is_some() { Verdict::Deny } else { by_rules });
+        }
+        ruled
+    }
+
+    /// Takes in what somebody behind the session could do, and what rules say to that.
+    fn delegate(&mut self, question: &Question<'_>, ancestor: &Ancestor, by_rules: Verdict) {
+        let undeclared = deny_if(!is_declared(question, &ancestor.declarations), Code::Delegation).0;
+        let by_mode = of_mode(ancestor.identity.mode, question.class).0;
+        let verdict = by_rules.max(undeclared).max(by_mode);
+        if verdict > self.delegation.0 {
+            self.delegation = (verdict, Code::Delegation);
+        }
+    }
+}
+
+fn is_declared(question: &Question<'_>, declarations: &Declarations) -> bool {
+    declarations.cover(question.capability.name().as_str(), question.scope)
+}
+
+fn of_mode(mode: Mode, class: Class) -> (Verdict, Code) {
+    match mode {
+        Mode::Live => clear(),
+        Mode::Plan => deny_if(class != Class::new(SideEffect::ReadOnly, Network::Local), Code::PlanMode),
+        Mode::Dream | Mode::Replay => (Verdict::Deny, Code::ModeRefused),
     }
 }
 
@@ -143,14 +266,41 @@ pub fn evaluate(question: &Question<'_>) -> Decision {
     decision
 }
 
+/// Asks every contributor, and lists what became of every single rule, those included that an index leaves out. Slow for
+/// large policies; the verdict is the same.
+pub fn explain(question: &Question<'_>) -> Decision {
+    let mut decision = Decision::UNASKED;
+    with_rules(&mut decision, question, true);
+    decision
+}
+
 /// Asks every contributor, with what they say put into `decision`, which nobody has contributed to.
 #[inline]
 pub(crate) fn evaluate_into(decision: &mut Decision, question: &Question<'_>) {
+    if question.policy.is_empty() && question.behind.is_empty() {
+        let ruled = Ruled::by_default(question);
+        contribute(decision, question, &ruled);
+    } else {
+        with_rules(decision, question, false);
+    }
+}
+
+/// Out of the way of calls that no rule is about.
+#[inline(never)]
+fn with_rules(decision: &mut Decision, question: &Question<'_>, everything: bool) {
+    let mut ruled = Ruled::by_rules(question, everything);
+    decision.by_rules(ruled.said.take());
+    contribute(decision, question, &ruled);
+}
+
+#[inline]
+fn contribute(decision: &mut Decision, question: &Question<'_>, ruled: &Ruled) {
     let mut verdict = Verdict::Allow;
     // Spelt out, so that each answer is compiled for its own contributor, and only what is not clear is written.
-    let [locked, declared, mode, opt_in, binding, floor, default, fault] = decision.places();
+    let [locked, declared, mode, opt_in, binding, floor, operator, workspace, package, delegation, fault] =
+        decision.places();
     let mut ask = |place: &mut Contribution, contributor: Contributor| {
-        let answer = contributor.answer(question);
+        let answer = contributor.with(question, ruled);
         if answer.verdict != Verdict::Allow {
             verdict = verdict.max(answer.verdict);
             *place = answer;
@@ -162,7 +312,10 @@ pub(crate) fn evaluate_into(decision: &mut Decision, question: &Question<'_>) {
     ask(opt_in, Contributor::OptIn);
     ask(binding, Contributor::Binding);
     ask(floor, Contributor::Floor);
-    ask(default, Contributor::Default);
+    ask(operator, Contributor::OperatorRules);
+    ask(workspace, Contributor::WorkspaceRules);
+    ask(package, Contributor::PackageRules);
+    ask(delegation, Contributor::Delegation);
     ask(fault, Contributor::Fault);
     decision.conclude(verdict);
 }

@@ -1,8 +1,10 @@
-//! The lattice.
+//! The lattice, and a verdict with everything it came from.
 
 use serde::{Deserialize, Serialize};
 
-use super::{CONTRIBUTORS, Contribution, Contributor};
+use super::judge::RulesSaid;
+use super::set::{RuleRef, SourceKind};
+use super::{CONTRIBUTORS, Contribution, Contributor, MaxGrant};
 use crate::code::Code;
 
 /// What it takes before an invocation runs, from least to most.
@@ -38,18 +40,53 @@ impl core::fmt::Display for Verdict {
     }
 }
 
+/// Something that could be otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// The subject's manifest declares the capability.
+    Declared,
+    /// The session is live.
+    LiveMode,
+    /// The family's switch is on.
+    SwitchedOn,
+    /// The host serves every handle.
+    Bound,
+    /// This rule does not apply: it is taken back, made narrower, or another hour comes.
+    WithoutRule {
+        /// Which.
+        rule: RuleRef,
+    },
+    /// An operator's rule that allows this, narrower than the entry's own default and than every rule that asks.
+    NarrowerRule,
+    /// Whoever the session acts for may do as much.
+    BehindIt,
+    /// What failed works again.
+    Repaired,
+}
+
+/// The smallest change that gives a lower verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flip {
+    /// What the verdict would be.
+    pub to: Verdict,
+    /// What would have to be otherwise, all of it.
+    pub changes: Vec<Change>,
+}
+
 /// A verdict with everything it came from. It holds no argument text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[must_use = "a decision that is not looked at decides nothing"]
 pub struct Decision {
     contributions: [Contribution; CONTRIBUTORS],
     verdict: Verdict,
+    /// Absent when there is no rule about the call.
+    rules: Option<Box<RulesSaid>>,
 }
 
 impl Decision {
     /// What stands before anybody is asked: nothing is contributed, and nothing runs.
     pub(crate) const UNASKED: Self = {
-        let [a, b, c, d, e, f, g, h] = Contributor::ALL;
+        let [a, b, c, d, e, f, g, h, i, j, k] = Contributor::ALL;
         let contributions = [
             Contribution::clear(a),
             Contribution::clear(b),
@@ -59,8 +96,11 @@ impl Decision {
             Contribution::clear(f),
             Contribution::clear(g),
             Contribution::clear(h),
+            Contribution::clear(i),
+            Contribution::clear(j),
+            Contribution::clear(k),
         ];
-        Self { contributions, verdict: Verdict::Deny }
+        Self { contributions, verdict: Verdict::Deny, rules: None }
     };
 
     /// Where each contributor's word is put.
@@ -71,6 +111,11 @@ impl Decision {
     /// Sets the maximum of what was contributed.
     pub(super) const fn conclude(&mut self, verdict: Verdict) {
         self.verdict = verdict;
+    }
+
+    /// Sets what rules had to do with it.
+    pub(super) fn by_rules(&mut self, rules: Option<Box<RulesSaid>>) {
+        self.rules = rules;
     }
 
     /// The maximum of what was contributed.
@@ -95,5 +140,61 @@ impl Decision {
     #[must_use]
     pub fn code(&self) -> Code {
         self.deciding().next().map_or(Code::Clear, |said| said.code)
+    }
+
+    /// Which rules were looked at and what became of them; none when there is no rule about the call.
+    #[must_use]
+    pub fn rules(&self) -> Option<&RulesSaid> {
+        self.rules.as_deref()
+    }
+
+    /// How far a standing grant may go by the rules that match; none when no matching rule limits it.
+    #[must_use]
+    pub fn grant_limit(&self) -> Option<MaxGrant> {
+        self.rules().and_then(RulesSaid::grant_limit)
+    }
+
+    /// The rules whose word is the verdict.
+    pub fn deciding_rules(&self) -> impl Iterator<Item = RuleRef> + '_ {
+        let (verdict, rules) = (self.verdict(), self.rules());
+        let decides = move |at: &RuleRef| {
+            rules.and_then(|rules| rules.policy().rule(*at)).is_some_and(|(_, rule)| rule.effect.verdict() == verdict)
+        };
+        rules.into_iter().flat_map(RulesSaid::deciding).filter(decides)
+    }
+
+    /// The smallest change that gives a lower verdict. None when there is nothing to lower, and when nothing can: a lock and
+    /// a floor are no settings.
+    #[must_use]
+    pub fn flip(&self) -> Option<Flip> {
+        let verdict = self.verdict();
+        if verdict == Verdict::Allow {
+            return None;
+        }
+        let (mut to, mut changes) = (Verdict::Allow, Vec::new());
+        for said in &self.contributions {
+            if said.verdict < verdict {
+                to = to.max(said.verdict);
+                continue;
+            }
+            match said.contributor {
+                Contributor::Locked | Contributor::Floor => return None,
+                Contributor::Declared => changes.push(Change::Declared),
+                Contributor::Mode => changes.push(Change::LiveMode),
+                Contributor::OptIn => changes.push(Change::SwitchedOn),
+                Contributor::Binding => changes.push(Change::Bound),
+                Contributor::Delegation => changes.push(Change::BehindIt),
+                Contributor::Fault => changes.push(Change::Repaired),
+                Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => {
+                    let kind = said.contributor.source().unwrap_or(SourceKind::Operator);
+                    match &self.rules {
+                        Some(rules) => to = to.max(rules.below(kind, verdict, &mut changes)),
+                        // Without rules only the default speaks.
+                        None => changes.push(Change::NarrowerRule),
+                    }
+                }
+            }
+        }
+        (to < verdict).then_some(Flip { to, changes })
     }
 }

@@ -9,8 +9,8 @@ mod identity;
 pub use declaration::{Declaration, DeclarationError, Declarations};
 pub use identity::{Mode, Origin, SessionId, SessionIdentity, Subject, SubjectError, TurnId};
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
@@ -27,6 +27,41 @@ struct Who {
     identity: Arc<SessionIdentity>,
     declarations: Arc<Declarations>,
     ending: Arc<Ending>,
+    behind: Arc<[Ancestor]>,
+    children: Arc<Children>,
+}
+
+/// Somebody for whom a session acts: who it is, and what it may ask for itself.
+#[derive(Debug, Clone)]
+pub struct Ancestor {
+    /// Who, in which mode.
+    pub identity: Arc<SessionIdentity>,
+    /// What its subject's manifest declares.
+    pub declarations: Arc<Declarations>,
+}
+
+/// The sessions that act for one, which end when it does.
+#[derive(Default)]
+struct Children(Mutex<Vec<(Weak<Ending>, Weak<Children>)>>);
+
+impl Children {
+    fn end(&self) {
+        let below = core::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for (ending, children) in below {
+            if let Some(ending) = ending.upgrade() {
+                ending.end();
+            }
+            if let Some(children) = children.upgrade() {
+                children.end();
+            }
+        }
+    }
+
+    fn add(&self, ending: &Arc<Ending>, children: &Arc<Children>) {
+        let mut below = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        below.retain(|(ending, _)| ending.strong_count() > 0);
+        below.push((Arc::downgrade(ending), Arc::downgrade(children)));
+    }
 }
 
 /// An end that comes once and may be waited for. Most are waited for by nobody, and cost nothing to be told to nobody.
@@ -71,8 +106,35 @@ impl SessionMint {
     /// Opens a session for an identity that the host has authenticated.
     #[must_use]
     pub fn open(&self, identity: SessionIdentity, declarations: Declarations) -> Session {
-        let (identity, declarations, ending) = (Arc::new(identity), Arc::new(declarations), Arc::default());
-        Session(Arc::new(Who { identity, declarations, ending }))
+        Session(Arc::new(Who {
+            identity: Arc::new(identity),
+            declarations: Arc::new(declarations),
+            ending: Arc::default(),
+            behind: Arc::default(),
+            children: Arc::default(),
+        }))
+    }
+
+    /// Opens a session that acts for another one: its mode is the stricter of both, whatever its parent may not do it may
+    /// not do either, and it ends when its parent ends.
+    #[must_use]
+    pub fn open_for(&self, parent: &Session, mut identity: SessionIdentity, declarations: Declarations) -> Session {
+        let above = parent.0.as_ref();
+        identity.mode = identity.mode.max(above.identity.mode);
+        let nearest = Ancestor { identity: Arc::clone(&above.identity), declarations: Arc::clone(&above.declarations) };
+        let child = Who {
+            identity: Arc::new(identity),
+            declarations: Arc::new(declarations),
+            ending: Arc::default(),
+            behind: core::iter::once(nearest).chain(above.behind.iter().cloned()).collect(),
+            children: Arc::default(),
+        };
+        above.children.add(&child.ending, &child.children);
+        // A parent that ended meanwhile did not see its child.
+        if above.ending.has_come() {
+            child.ending.end();
+        }
+        Session(Arc::new(child))
     }
 }
 
@@ -89,9 +151,17 @@ impl Session {
         &self.0.declarations
     }
 
-    /// Ends the session: what runs is cancelled, what comes later is turned away, and both are audited.
+    /// Whoever it acts for, the nearest first; empty for a session of its own.
+    #[must_use]
+    pub fn behind(&self) -> &[Ancestor] {
+        &self.0.behind
+    }
+
+    /// Ends the session and every session that acts for it: what runs is cancelled, what comes later is turned away, and
+    /// both are audited.
     pub fn end(&self) {
         self.0.ending.end();
+        self.0.children.end();
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {
@@ -104,9 +174,14 @@ impl Session {
 
     /// The same session under a stored identity: for running what was approved.
     pub(crate) fn under(&self, identity: SessionIdentity) -> Self {
-        let Who { declarations, ending, .. } = self.0.as_ref();
-        let (declarations, ending) = (Arc::clone(declarations), Arc::clone(ending));
-        Self(Arc::new(Who { identity: Arc::new(identity), declarations, ending }))
+        let Who { declarations, ending, behind, children, .. } = self.0.as_ref();
+        Self(Arc::new(Who {
+            identity: Arc::new(identity),
+            declarations: Arc::clone(declarations),
+            ending: Arc::clone(ending),
+            behind: Arc::clone(behind),
+            children: Arc::clone(children),
+        }))
     }
 }
 

@@ -93,6 +93,9 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// Check the operator's rules, and see those in force
+    #[command(subcommand)]
+    Policy(Policy),
     /// Set up and use the operator credential
     #[command(subcommand)]
     Operator(Operator),
@@ -361,6 +364,19 @@ pub enum Journal {
         /// Whose
         subject: Subject,
     },
+}
+
+/// `policy`.
+#[derive(Debug, Subcommand)]
+pub enum Policy {
+    /// Read a file of rules, run its examples, and tell what is wrong or strange; nothing is changed
+    Check {
+        /// The file [default: `policy.toml` in the data directory]
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
+    },
+    /// Show the rules in force
+    Show,
 }
 
 /// `operator`.

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{Command, CommandLine, Journal, OnOff, Operator, OptIn, Web};
+use super::arguments::{Command, CommandLine, Journal, OnOff, Operator, OptIn, Policy, Web};
 use super::output::{Output, note};
 use super::program::own;
 use super::{approvals, invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
-    Description, Fault, JournalPart, OperatorState, Probe, ProbeState, Proof, Redacted, Reply, Request, Row, Switch,
+    Description, Fault, JournalPart, OperatorState, PolicyShown, Probe, ProbeState, Proof, Redacted, Reply, Request,
+    Row, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -119,6 +120,9 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             show::<Value>(connection, &request, output, render::plain).await
         }
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
+        Command::Policy(Policy::Show) => {
+            show::<PolicyShown>(connection, &Request::PolicyShow, output, super::policy::show).await
+        }
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
         Command::Serve { no_web } => serve(connection, no_web, output).await,
@@ -126,7 +130,10 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             let request = Request::WebLink(proofs.operator().await?);
             show::<Value>(connection, &request, output, render::link).await
         }
-        Command::Audit(_) | Command::Contract(_) | Command::Completions { .. } => Ok(0),
+        Command::Audit(_)
+        | Command::Contract(_)
+        | Command::Policy(Policy::Check { .. })
+        | Command::Completions { .. } => Ok(0),
     }
 }
 

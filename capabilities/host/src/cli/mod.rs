@@ -9,6 +9,7 @@ mod contract;
 mod invoke;
 mod log;
 mod output;
+mod policy;
 mod program;
 mod render;
 mod report;
@@ -25,7 +26,7 @@ use serde_json::json;
 use crate::connection::{Connection, interrupted};
 use crate::data_dir::DataDir;
 use crate::protocol::Fault;
-use arguments::{Command, CommandLine};
+use arguments::{Command, CommandLine, Policy};
 use output::Output;
 
 /// What a shell says of a command that was ended by an interrupt.
@@ -91,6 +92,9 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
     };
     if let Command::Audit(command) = line.command {
         return audit::perform(command, output, &path);
+    }
+    if let Command::Policy(Policy::Check { file }) = line.command {
+        return policy::check(file, &path, packages, output);
     }
     take_descriptors();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

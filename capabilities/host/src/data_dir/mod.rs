@@ -6,7 +6,9 @@ mod private_file;
 
 pub use error::DataDirError;
 pub use lock::OwnerLock;
-pub(crate) use private_file::{check_file, create_dir, open_append, read_private, sync_dir, write_private};
+pub(crate) use private_file::{
+    check_file, create_dir, open_append, read_private, read_private_up_to, sync_dir, write_private,
+};
 
 use std::fs;
 use std::io;
@@ -94,6 +96,18 @@ impl DataDir {
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.0.join("config.toml")
+    }
+
+    /// The operator's rules.
+    #[must_use]
+    pub fn policy(&self) -> PathBuf {
+        self.0.join("policy.toml")
+    }
+
+    /// A copy of the rules that were last in force.
+    #[must_use]
+    pub fn policy_in_force(&self) -> PathBuf {
+        self.0.join("policy.in-force.toml")
     }
 
     /// Becomes the one owner, until the lock is dropped. Does not wait.

@@ -75,15 +75,20 @@ pub(crate) fn check_file(path: &Path) -> Result<(), DataDirError> {
 
 /// What a private file holds, whole; `None` when there is none.
 pub(crate) fn read_private(path: &Path) -> Result<Option<Vec<u8>>, DataDirError> {
+    read_private_up_to(path, MAX_BYTES)
+}
+
+/// [`read_private`] for files that may be larger or must be smaller than most.
+pub(crate) fn read_private_up_to(path: &Path, most: u64) -> Result<Option<Vec<u8>>, DataDirError> {
     let Some(file) = opened(OpenOptions::new().read(true), path)? else {
         return Ok(None);
     };
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(DataDirError::io("read", path))?;
-    if bytes.len() as u64 > MAX_BYTES {
+    file.take(most + 1).read_to_end(&mut bytes).map_err(DataDirError::io("read", path))?;
+    if bytes.len() as u64 > most {
         return Err(DataDirError::Damaged {
             path: path.to_owned(),
-            rule: "a file of the host has at most 1 MiB",
+            rule: "a file of the host has at most 1 MiB, and one of rules 8 MiB",
             help: "move it away, or write less into it",
         });
     }

@@ -10,6 +10,7 @@ mod bound;
 use super::Service;
 use crate::audit_log;
 use crate::blocking::blocking;
+use crate::policy::Standing;
 use crate::protocol::{Fault, Probe, ProbeState};
 use crate::words::counted;
 
@@ -23,6 +24,7 @@ impl Service {
             self.log(),
             self.credential(),
             self.families(),
+            self.rules(),
             self.bindings(),
             self.centre(),
         ];
@@ -142,6 +144,28 @@ impl Service {
         }
         let on = switches.iter().filter(|switch| switch.state == "on").count();
         ok("external families", format!("{on} of {} on", switches.len()))
+    }
+
+    fn rules(&self) -> Probe {
+        let Standing { policy, strange, problem } = self.host.policy().standing();
+        let (rules, revision) = (counted(policy.rules().count(), "rule", "rules"), policy.revision());
+        if let Some(problem) = problem {
+            let Fault { message, help, .. } = Fault::told(6, &problem);
+            let found = format!("{message}; what was in force stays: {rules}, revision {revision}");
+            return Probe { help, ..failed("policy", found, "") };
+        }
+        match strange.first() {
+            None if policy.is_empty() => ok("policy", "no rules: floors, defaults and switches decide".into()),
+            None => ok("policy", format!("{rules} in force, revision {revision}")),
+            Some(first) => {
+                let Fault { message, help, .. } = Fault::told(6, first);
+                let more = match strange.len() {
+                    1 => String::new(),
+                    many => format!("; {} more with `capability policy check`", many - 1),
+                };
+                Probe { help, ..weak("policy", format!("{rules} in force, revision {revision}; {message}{more}"), "") }
+            }
+        }
     }
 
     fn bindings(&self) -> Probe {

@@ -147,6 +147,8 @@ fn host_of(text: &str) -> Option<Host> {
 #[cfg(test)]
 mod tests {
     use super::{Host, Place, Scheme};
+    use capability_core::contract::TargetKind;
+    use capability_core::policy::{Acted, TargetPattern};
 
     fn place(url: &str) -> Option<String> {
         Place::of_url(url).map(|(_, place, _)| place.to_string())
@@ -240,9 +242,8 @@ mod tests {
         assert_eq!(place(&format!("http://a/{}", "x".repeat(9000))), None);
     }
 
-    /// Whatever is read is written as it was read: no text that names a place names another one when it is read again.
-    #[test]
-    fn reading_what_was_written_gives_the_same_place() {
+    /// Texts of the pieces that addresses are made of, many of which are none.
+    fn texts(mut each: impl FnMut(&str)) {
         let pieces = [
             "http://",
             "https://",
@@ -270,7 +271,6 @@ mod tests {
             "\t",
         ];
         let mut state = 88_172_645_463_325_252_u64;
-        let mut read = 0;
         for _ in 0..200_000 {
             let mut text = "http://".to_owned();
             for _ in 0..state % 7 {
@@ -280,7 +280,16 @@ mod tests {
                 text += pieces[(state % pieces.len() as u64) as usize];
             }
             state = state.wrapping_add(0x9e37_79b9);
-            if let Some((_, found, _)) = Place::of_url(&text) {
+            each(&text);
+        }
+    }
+
+    /// Whatever is read is written as it was read: no text that names a place names another one when it is read again.
+    #[test]
+    fn reading_what_was_written_gives_the_same_place() {
+        let mut read = 0;
+        texts(|text| {
+            if let Some((_, found, _)) = Place::of_url(text) {
                 read += 1;
                 let again = Place::of_url(&format!("http://{found}/")).map(|(_, place, _)| place);
                 assert_eq!(again.as_ref(), Some(&found), "{text:?}");
@@ -288,7 +297,31 @@ mod tests {
                     assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)), "{text:?}");
                 }
             }
-        }
+        });
         assert!(read > 1000, "some of them are addresses: {read}");
+    }
+
+    /// A rule is judged by the place that is connected to: what the one reads the other does, and as the same.
+    #[test]
+    fn policy_and_broker_read_one_place() {
+        let (mut read, mut refused) = (0, 0);
+        texts(|text| {
+            let acted = Acted::read(TargetKind::Url, text);
+            match (Place::of_url(text), acted) {
+                (None, Err(_)) => refused += 1,
+                (Some((_, Place { host, port }, _)), Ok(acted)) => {
+                    let host = match host {
+                        Host::Name(name) => name,
+                        Host::Address(address) => address.to_string(),
+                    };
+                    let rule = serde_json::json!({ "host": host, "port": port });
+                    let rule: TargetPattern = serde_json::from_value(rule).unwrap();
+                    assert_eq!(acted.is_matched_by(&rule), Ok(true), "{text:?}");
+                    read += 1;
+                }
+                (place, acted) => panic!("{text:?}: {place:?} {acted:?}"),
+            }
+        });
+        assert!(read > 1000 && refused > 1000, "{read} {refused}");
     }
 }

@@ -15,6 +15,14 @@ function say(text) {
 
 // --- What counts down -------------------------------------------------------
 
+const title = document.title;
+
+// How many wait, where somebody sees it while another page is in front.
+function tell() {
+  const waiting = Number(document.getElementById('count')?.dataset.count ?? 0);
+  document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+}
+
 function left(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
   if (seconds === 0) return 'now';
@@ -80,6 +88,7 @@ async function refresh(place) {
     place.innerHTML = await answer.text();
     if (had) place.querySelector(`[data-approval="${CSS.escape(had)}"] a.open`)?.focus();
     count();
+    tell();
     arm();
   } catch {
     page.dataset.connected = 'no';
@@ -199,6 +208,7 @@ document.addEventListener('keydown', key);
 // Where it stands: what is above has to be read first.
 document.querySelector('[data-first]')?.focus({ preventScroll: true });
 count();
+tell();
 setInterval(count, 1000);
 arm();
 listen();

@@ -49,7 +49,7 @@ fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
                 p.target #target { (shown::target(*kind, target)) }
             }
             (settled(web, detail))
-            (facts(pending))
+            (facts(web, pending))
             (arguments(pending))
             @if let Some(preview) = &pending.preview {
                 section aria-labelledby="preview-heading" {
@@ -96,9 +96,12 @@ fn settled(web: &Web, detail: &ApprovalDetail) -> Markup {
     }
 }
 
-fn facts(pending: &PendingApproval) -> Markup {
+fn facts(web: &Web, pending: &PendingApproval) -> Markup {
     let identity = &pending.identity;
+    // The registry's own words: none of them is the proposer's.
+    let entry = web.service().describe(&pending.capability, Some(pending.version)).ok();
     html! {
+        @if let Some(entry) = &entry { p.summary #summary { (entry.row.summary) } }
         dl.facts #facts {
             div { dt { "Asked by" } dd #asked-by {
                 (identity.subject) ", by way of " (identity.origin.as_str()) ", " (turn_in_words(identity.turn))
@@ -107,7 +110,21 @@ fn facts(pending: &PendingApproval) -> Markup {
             div { dt { "Asked because" } dd #because {
                 ul { @for code in &pending.because { li { (code.message()) } } }
             } }
-            div { dt { "Risk" } dd #risk { strong { (pending.risk.as_str()) } ", " (pending.class) } }
+            div { dt { "Risk" } dd #risk {
+                strong { (pending.risk.as_str()) } ", " (pending.class)
+                @if entry.as_ref().is_some_and(|entry| entry.idempotent) { ", twice is the same as once" }
+            } }
+            @if let Some(entry) = &entry {
+                div { dt { "Is lent" } dd #lent {
+                    @if entry.handles.is_empty() { "nothing" } @else {
+                        ul { @for handle in &entry.handles {
+                            @let bound = entry.bound_to.iter().find(|bound| bound.starts_with(&format!("{handle}:")));
+                            li { (bound.unwrap_or(handle)) }
+                        } }
+                    }
+                } }
+                div { dt { "Runs" } dd #runs { "isolation " (entry.row.isolation) ", deadline " (entry.row.deadline) } }
+            }
             div { dt { "Expires" } dd #expires { (time(pending.expires_at, true)) } }
             div { dt { "Asked at" } dd { (time(pending.created_at, false)) } }
         }

@@ -81,6 +81,7 @@ fn desk_on(database: &Database, dir: &Path) -> Desk {
         approvals: Arc::new(database.approvals()),
         turns: Arc::new(MemoryTurns::new()),
         opt_ins: Arc::new(MemoryOptIns::new()),
+        policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
         grants: Arc::new(database.grants()),
         grant_limits: ["desk.look", "desk.mark", "desk.vault"]
             .into_iter()
