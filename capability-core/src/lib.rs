@@ -142,6 +142,8 @@
 //! | [`policy`] | the verdict: the maximum over pure contributors |
 //! | [`approval`] | a person's answer to one pending call, bound to it by a keyed digest |
 //! | [`executor`] | the six stages as typestates, outcomes, runners |
+//! | [`self_model`] | what a session can do at one moment, what it takes, and what is out of reach and why |
+//! | [`observation`] | an outcome as data: with where it comes from, in a frame its content cannot leave |
 //! | [`provider`] | who executes a call |
 //! | [`audit`] | the one event type, and the sink that takes records |
 //! | [`store`] | what the executor remembers, as traits with implementations in memory |
@@ -170,6 +172,7 @@ mod failure;
 mod future;
 pub mod handle;
 mod hex;
+pub mod observation;
 pub mod policy;
 mod preview;
 use __private as private;
@@ -178,6 +181,7 @@ use __private as private;
 pub mod __validation;
 pub mod provider;
 pub mod registry;
+pub mod self_model;
 pub mod session;
 pub mod store;
 mod time;

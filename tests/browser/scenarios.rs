@@ -242,3 +242,8 @@ fn what_another_table_calls_invisible_is_nowhere_on_a_page() {
 fn a_page_whose_session_was_ended_shows_no_more() {
     went_well("a_page_whose_session_was_ended_shows_no_more");
 }
+
+#[test]
+fn what_is_long_floods_no_page_and_is_cut_on_none() {
+    went_well("what_is_long_floods_no_page_and_is_cut_on_none");
+}

@@ -23,6 +23,8 @@ mod processes;
 #[cfg(test)]
 mod project;
 #[cfg(test)]
+mod questions;
+#[cfg(test)]
 mod readme;
 #[cfg(test)]
 mod standing;

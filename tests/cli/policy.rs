@@ -24,8 +24,10 @@ reason = \"the cat does not mind\"
 capability = \"house.peek\"
 ";
 
-fn write(home: &Home, text: &str) {
-    home.configure("");
+pub fn write(home: &Home, text: &str) {
+    if !home.data().join("config.toml").exists() {
+        home.configure("");
+    }
     let path = home.data().join("policy.toml");
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -81,15 +83,18 @@ fn a_file_is_checked_without_a_host() {
 
 #[test]
 fn an_edit_counts_from_the_next_call_on_and_a_wrong_one_not_at_all() {
-    let home = Home::new();
+    let home = Home::with_operator();
     let serving = home.serve();
     let greet = || home.json(&["invoke", "house.greet", r#"{"name":"Ada"}"#]);
     assert_eq!(greet().0, 0);
     home.run(&["policy", "show"]).exits(0).says(&["0 rules"]);
-    write(&home, &(NO_GREETING.to_owned() + PEEK));
+    write(&home, NO_GREETING);
     let (exit, outcome) = greet();
     assert_eq!((exit, &outcome["code"]), (4, &json!("rule_deny")));
     assert_eq!(outcome["message"], "rule `no-greeting` denies this call: nobody is home");
+    write(&home, &(NO_GREETING.to_owned() + PEEK));
+    assert_eq!(home.json(&["invoke", "house.peek"]).0, 3, "what lets through more waits for an operator");
+    home.operate(&["policy", "accept"]).exits(0).says(&["takes less than before", "house.peek", "accepted"]);
     assert_eq!(home.json(&["invoke", "house.peek"]).0, 0, "its own default is displaced");
     home.run(&["policy", "show"]).exits(0).says(&[
         "2 rules",
@@ -114,6 +119,8 @@ fn an_edit_counts_from_the_next_call_on_and_a_wrong_one_not_at_all() {
     home.run(&["doctor"]).exits(6).says(&["is gone"]);
 
     write(&home, PEEK);
+    assert_eq!(greet().1["code"], "rule_deny", "fewer rules let through more");
+    home.operate(&["policy", "accept"]).exits(0);
     assert_eq!(greet().0, 0);
     home.run(&["doctor"]).exits(0).says(&["1 rule in force, revision "]);
     assert_eq!(serving.end("TERM").exit, 0);
@@ -126,7 +133,11 @@ fn an_edit_counts_from_the_next_call_on_and_a_wrong_one_not_at_all() {
         .collect();
     let in_force = |rules: u32| (json!("policy"), json!(rules), json!("operator"));
     let refused = || (json!("policy_refused"), json!(null), json!("operator"));
-    assert_eq!(told, [in_force(2), refused(), refused(), in_force(1)]);
+    let of = |setting: &str| (json!(setting), json!(null), json!("operator"));
+    let accepted = |rules: u32| [of("policy_held"), of("policy_accepted"), in_force(rules)];
+    let first = core::iter::once(in_force(1)).chain(accepted(2));
+    let expected: Vec<_> = first.chain([refused(), refused()]).chain(accepted(1)).collect();
+    assert_eq!(told, expected);
 }
 
 #[test]
@@ -140,6 +151,9 @@ fn a_host_does_not_start_without_the_rules_that_were_in_force() {
     home.run(&["doctor"]).exits(6).says(&["is gone"]);
     write(&home, "[[rule]]\n");
     greet().exits(6).says(&["line 1", "missing field"]);
+    // No rules let through more than some, so that the first ones stay.
     write(&home, "");
-    greet().exits(0);
+    greet().exits(4).says(&["rule_deny"]);
+    write(&home, NO_GREETING);
+    greet().exits(4).says(&["rule_deny"]);
 }

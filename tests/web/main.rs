@@ -28,4 +28,6 @@ mod live;
 #[cfg(test)]
 mod login;
 #[cfg(test)]
+mod policy;
+#[cfg(test)]
 mod start;

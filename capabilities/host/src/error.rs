@@ -71,6 +71,8 @@ reasons! {
         Operator(OperatorError),
         /// The switch cannot be written.
         OptIn(OptInError),
+        /// The rules are not what was accepted, or cannot come into force.
+        Policy(PolicyError),
     }
     plain {
         /// No registered capability is of that family.

@@ -7,6 +7,7 @@ use capability_core::Environment;
 use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
 use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
+use capability_core::policy::PolicyRevision;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, StoreFault};
@@ -19,7 +20,7 @@ use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
-use crate::policy::{FilePolicy, Places};
+use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
 use crate::store::{Database, FileOptIns};
@@ -46,6 +47,8 @@ pub struct Host {
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
     policy: Arc<FilePolicy>,
+    /// Told whenever what somebody can do may have changed, but for files: those are looked at.
+    changes: tokio::sync::watch::Sender<u64>,
     journal: SqliteJournal,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
@@ -134,6 +137,7 @@ impl Host {
             operators,
             opt_ins,
             policy,
+            changes: tokio::sync::watch::Sender::new(0),
             journal,
             approvals: database.approvals(),
             runner,
@@ -193,7 +197,35 @@ impl Host {
         let name = names().find(|name| name.family() == family).ok_or(SettingError::UnknownFamily)?;
         let key = SettingKey::OptIn { family: name.into(), on };
         self.executor.record_setting(operator, key).await?;
-        Ok(self.opt_ins.set(family, on)?)
+        self.opt_ins.set(family, on)?;
+        self.note_change();
+        Ok(())
+    }
+
+    /// Lets rules come into force that let through more than those that are: recorded first, in force second. `digest` names
+    /// the text that the operator looked at.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn accept_policy(&self, operator: &Operator, digest: &str) -> Result<PolicyRevision, SettingError> {
+        let waiting = self.policy.standing().waiting.filter(|waiting| waiting.digest() == digest);
+        let waiting = waiting.ok_or_else(|| PolicyError::NotThat { path: self.data_dir.policy() })?;
+        let revision = waiting.policy.revision();
+        self.executor.record_setting(operator, SettingKey::PolicyAccepted { revision }).await?;
+        self.policy.accept(&waiting)?;
+        self.note_change();
+        Ok(revision)
+    }
+
+    /// Tells whoever [`watches`](Self::changes) that what somebody can do may have changed.
+    pub fn note_change(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// A number that changes whenever a switch, a grant or the accepted rules do.
+    #[must_use]
+    pub fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// Where bodies run.

@@ -1,5 +1,9 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
+mod policy;
+
+pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
+
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
@@ -148,6 +152,8 @@ pub enum Request {
     WebLink(Proof),
     /// The rules in force.
     PolicyShow,
+    /// A question to them.
+    Policy(PolicyQuestion),
     /// The self-check.
     Doctor,
 }
@@ -157,6 +163,11 @@ impl Request {
     /// done whole.
     pub const fn runs_a_capability(&self) -> bool {
         matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. })
+    }
+
+    /// Whether an answer to somebody who is gone is worth nothing.
+    pub const fn is_called_off(&self) -> bool {
+        self.runs_a_capability() || matches!(self, Self::Policy(PolicyQuestion::SelfModel { .. }))
     }
 }
 

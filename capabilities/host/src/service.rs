@@ -8,6 +8,7 @@ mod isolation;
 mod journal;
 mod listing;
 mod policy;
+mod questions;
 mod settings;
 mod web;
 
@@ -132,6 +133,7 @@ impl Service {
             Request::OperatorLogout(proof) => document(&self.logout(&self.operator(proof, peer)?)?),
             Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::PolicyShow => document(&self.policy()),
+            Request::Policy(question) => self.asked(question, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }
     }

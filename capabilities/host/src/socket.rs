@@ -121,7 +121,7 @@ async fn answer(stream: UnixStream, service: &Service) {
         Ok(Some(request)) => tokio::select! {
             reply = service.handle(&request, caller) => reply,
             // Dropping the call leaves its record.
-            () = gone(&mut reader), if request.runs_a_capability() => return,
+            () = gone(&mut reader), if request.is_called_off() => return,
         },
         Ok(None) | Err(_) => Reply::Fault(Fault::usage(
             "the request is not one this host understands",

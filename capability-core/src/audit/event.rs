@@ -221,6 +221,16 @@ pub enum SettingKey {
         #[serde(skip_serializing_if = "Option::is_none")]
         revision: Option<PolicyRevision>,
     },
+    /// Rules were written that let through more than those in force; they wait for an operator.
+    PolicyHeld {
+        /// Which.
+        revision: PolicyRevision,
+    },
+    /// An operator accepted rules that let through more than those in force; that they come into force is a record of its own.
+    PolicyAccepted {
+        /// Which.
+        revision: PolicyRevision,
+    },
     /// A subject's journal was erased.
     JournalErased {
         /// Whose.

@@ -31,7 +31,7 @@ impl Course {
         if let Some(code) = code {
             self.ticket.stage = refused_at(code, self.ticket.stage);
         }
-        let (stage, effect) = (self.ticket.stage, self.ticket.effect);
+        let (stage, effect, entry) = (self.ticket.stage, self.ticket.effect, self.entry());
         let asks = matches!(ended, Ended::Pending { .. });
         let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes };
         let recorded = match self.ticket.finish(ending) {
@@ -43,7 +43,7 @@ impl Course {
                 if asks {
                     self.ticket.executor.changed();
                 }
-                Outcome { ended, effect, stage, receipt: Some(receipt) }
+                Outcome { entry, ended, effect, stage, receipt: Some(receipt) }
             }
             Err(_) => {
                 // A question whose record is missing is not asked.
@@ -51,7 +51,7 @@ impl Course {
                     let _ = self.ticket.executor.approvals.withdraw(approval).await;
                     self.ticket.executor.changed();
                 }
-                Outcome { ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
+                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
             }
         }
     }

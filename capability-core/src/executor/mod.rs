@@ -9,6 +9,7 @@ mod execute;
 mod finish;
 mod grants;
 mod invocation;
+mod mirror;
 mod outcome;
 mod permit;
 mod proposal;

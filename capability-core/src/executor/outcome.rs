@@ -11,6 +11,7 @@ use crate::audit::{OutcomeKind, Receipt};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
 use crate::handle::HandleFamily;
+use crate::observation::Observation;
 use crate::time::Timestamp;
 
 /// What became of the world.
@@ -192,6 +193,8 @@ impl core::fmt::Debug for Ended {
 #[derive(Debug, Clone)]
 #[must_use = "an outcome says whether anything happened"]
 pub struct Outcome {
+    /// What was asked for, when that is a capability.
+    pub(crate) entry: Option<&'static Capability>,
     pub(crate) ended: Ended,
     pub(crate) effect: Effect,
     pub(crate) stage: Stage,
@@ -199,6 +202,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// It as data: with where its content comes from, and in a frame that the content cannot leave.
+    #[must_use]
+    pub fn observation(&self) -> Observation {
+        Observation::of(self.entry, self)
+    }
+
     /// How it ended, with whatever belongs to that.
     #[must_use]
     pub const fn ended(&self) -> &Ended {

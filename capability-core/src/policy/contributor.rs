@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::judge::{Asking, Judgement, RulesSaid, judge};
 use super::set::{Policy, SourceKind};
@@ -57,7 +57,7 @@ pub struct Question<'a> {
 }
 
 /// Who contributes, in the order they are reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contributor {
     /// The entry is locked.

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hashbrown::HashSet;
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::index::Index;
@@ -21,7 +21,7 @@ pub const MAX_BROUGHT_RULES: usize = 256;
 const MAX_ZONES: usize = 256;
 
 /// Where rules come from. Each source speaks for itself: none displaces a rule of another, and the strictest counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
     /// The operator's own file.

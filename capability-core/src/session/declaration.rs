@@ -86,6 +86,18 @@ impl Declarations {
         Self(Listed::Only(listed))
     }
 
+    /// The scopes that are declared by name for `name`.
+    pub(crate) fn scopes(&self, name: &str) -> impl Iterator<Item = &str> {
+        let listed = match &self.0 {
+            Listed::Everything => &[],
+            Listed::Only(listed) => listed.as_slice(),
+        };
+        listed.iter().filter(move |declared| declared.name == name).filter_map(|declared| match &declared.scope {
+            Scope::Exactly(scope) => Some(scope.as_str()),
+            Scope::None | Scope::Any => None,
+        })
+    }
+
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
     #[must_use]
     pub fn cover(&self, name: &str, scope: Option<&str>) -> bool {

@@ -8,6 +8,8 @@ use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use super::policy::{Explain, ReachArgs};
+use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
 use crate::service::MOST_ENTRIES;
@@ -93,9 +95,11 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
-    /// Check the operator's rules, and see those in force
+    /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),
+    /// Tell what a subject can do now, what is asked first, and what is out of its reach and why
+    SelfModel(SelfModelArgs),
     /// Set up and use the operator credential
     #[command(subcommand)]
     Operator(Operator),
@@ -377,6 +381,24 @@ pub enum Policy {
     },
     /// Show the rules in force
     Show,
+    /// Tell what would be said to one call, and by whom
+    Explain(Explain),
+    /// Show what subjects may, capability by capability
+    Matrix {
+        /// Only this one [default: the local subject and everyone with a manifest]
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
+    },
+    /// Tell whether a subject can ever do something, with a call by which it can
+    Reach(ReachArgs),
+    /// Tell what a file of rules lets through that those in force do not, and the other way round
+    Compare {
+        /// The file [default: `policy.toml` in the data directory]
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
+    },
+    /// Let `policy.toml` come into force although it lets through more than what is (operators)
+    Accept,
 }
 
 /// `operator`.

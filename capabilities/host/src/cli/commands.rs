@@ -123,6 +123,12 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Policy(Policy::Show) => {
             show::<PolicyShown>(connection, &Request::PolicyShow, output, super::policy::show).await
         }
+        Command::Policy(Policy::Explain(asked)) => super::policy::explain(connection, asked, output).await,
+        Command::Policy(Policy::Matrix { subject }) => super::policy::matrix(connection, subject, output).await,
+        Command::Policy(Policy::Reach(asked)) => super::policy::reach(connection, asked, output).await,
+        Command::Policy(Policy::Compare { file }) => super::policy::compare(connection, file, output).await,
+        Command::Policy(Policy::Accept) => super::policy::accept(connection, &proofs, output).await,
+        Command::SelfModel(asked) => super::self_model::self_model(connection, &asked, output).await,
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
         Command::Serve { no_web } => serve(connection, no_web, output).await,

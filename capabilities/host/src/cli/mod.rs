@@ -13,6 +13,7 @@ mod policy;
 mod program;
 mod render;
 mod report;
+mod self_model;
 mod table;
 mod terminal;
 

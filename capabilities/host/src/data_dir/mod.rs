@@ -104,10 +104,13 @@ impl DataDir {
         self.0.join("policy.toml")
     }
 
+    /// Where the rules that were last in force are kept, in any data directory.
+    pub(crate) const POLICY_IN_FORCE: &str = "policy.in-force.toml";
+
     /// A copy of the rules that were last in force.
     #[must_use]
     pub fn policy_in_force(&self) -> PathBuf {
-        self.0.join("policy.in-force.toml")
+        self.0.join(Self::POLICY_IN_FORCE)
     }
 
     /// Becomes the one owner, until the lock is dropped. Does not wait.

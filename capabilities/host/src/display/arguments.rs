@@ -53,14 +53,21 @@ pub enum Value {
 }
 
 impl Value {
+    /// How to read it.
+    #[must_use]
+    pub fn reading(&self) -> Reading {
+        match self {
+            // A single word may be a host or a path, whatever its key says.
+            Self::Text(text) if text.contains(char::is_whitespace) => Reading::Prose,
+            _ => Reading::Name,
+        }
+    }
+
     /// A text's lines, or the one line of anything else.
     #[must_use]
     pub fn lines(&self) -> Vec<Line<'_>> {
         match self {
-            // A single word may be a host or a path, whatever its key says.
-            Self::Text(text) if !text.contains(char::is_whitespace) => lines(text, Reading::Name),
-            Self::Text(text) => lines(text, Reading::Prose),
-            Self::Literal(text) => lines(text, Reading::Name),
+            Self::Text(text) | Self::Literal(text) => lines(text, self.reading()),
             Self::List(_) | Self::Object(_) => Vec::new(),
         }
     }

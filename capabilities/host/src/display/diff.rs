@@ -12,6 +12,8 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_BYTES_BY_WORD: usize = 16 << 10;
 /// The most differences that are told; beyond, nobody reads them one by one.
 const MOST_CHANGES: usize = 2000;
+/// The most lines of a difference of two texts.
+const MOST_LINES: usize = 2000;
 /// When a finer comparison is given up for a coarser one, which is as true.
 const PATIENCE: Duration = Duration::from_millis(150);
 /// Equal lines around a change that are kept.
@@ -65,6 +67,8 @@ pub enum Parts {
     Words(Vec<Part>),
     /// Line by line, without line breaks.
     Lines(Vec<LinePart>),
+    /// More lines than anybody reads one by one.
+    TooMany,
 }
 
 /// Where a part stands.
@@ -295,7 +299,7 @@ fn compare_texts(before: &str, after: &str, deadline: Instant) -> Option<Parts> 
         }
     }
     parts.extend((new.len() > told).then_some(LinePart::Skipped(new.len() - told)));
-    Some(Parts::Lines(parts))
+    Some(if parts.len() > MOST_LINES { Parts::TooMany } else { Parts::Lines(parts) })
 }
 
 /// A preview that is a unified diff, line by line: its heads are in both. `None` when it is none to the letter, as a text that

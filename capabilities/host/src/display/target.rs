@@ -4,6 +4,12 @@ use capability_core::contract::TargetKind;
 
 use super::text::Reading;
 
+/// How much of a target's parts is told in few words, in characters.
+const MOST_BEFORE: usize = 80;
+const MOST_HEART: usize = 260;
+const MOST_AFTER: usize = 160;
+/// No host's name is longer, in bytes.
+const MOST_HOST: usize = 254;
 /// The most characters that anybody is asked to type.
 const MOST_TYPED: usize = 64;
 
@@ -104,6 +110,51 @@ fn program_in(text: &str) -> (usize, usize) {
     first.unwrap_or_else(|| (0, text.find(' ').unwrap_or(text.len())))
 }
 
+/// A target in few words, for where many stand one below the other: what decides, its surroundings, and how much is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brief {
+    kind: TargetKind,
+    before: String,
+    heart: String,
+    after: String,
+    decoded: Decoded,
+    reading: Reading,
+    /// How many characters are not in it.
+    pub left_out: usize,
+}
+
+impl Brief {
+    /// Of a target, whatever its length.
+    #[must_use]
+    pub fn of(kind: TargetKind, text: &str) -> Self {
+        let Target { before, heart, after, decoded, reading, .. } = target(kind, text);
+        let end: String = before.chars().skip(before.chars().count().saturating_sub(MOST_BEFORE)).collect();
+        let head = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+        let (heart, after) = (head(heart, MOST_HEART), head(after, MOST_AFTER));
+        let kept = [&end, &heart, &after].map(|part| part.chars().count()).iter().sum::<usize>();
+        Self { kind, before: end, heart, after, decoded, reading, left_out: text.chars().count() - kept }
+    }
+
+    /// What is in it, in its parts.
+    #[must_use]
+    pub fn parts(&self) -> Target<'_> {
+        let Self { kind, before, heart, after, decoded, reading, .. } = self;
+        Target { kind: *kind, before, heart, after, decoded: decoded.clone(), reading: *reading }
+    }
+
+    /// Of which kind.
+    #[must_use]
+    pub const fn kind(&self) -> TargetKind {
+        self.kind
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        [self.before.as_str(), &self.heart, &self.after].concat()
+    }
+}
+
 /// Where the host stands in an address: behind whoever logs in, before a port.
 fn host_in_url(text: &str) -> Option<(usize, usize)> {
     let from = text.find("://")? + 3;
@@ -129,6 +180,9 @@ fn decode(host: &str) -> Decoded {
     let encoded = |label: &str| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
     if !host.split('.').any(encoded) {
         return Decoded::None;
+    }
+    if host.len() > MOST_HOST {
+        return Decoded::Malformed;
     }
     match idna::domain_to_unicode(host) {
         (text, Ok(())) => Decoded::Text(text),

@@ -5,8 +5,10 @@ use proptest::prelude::*;
 
 use super::arguments::{Key, Value, are_deceptive, rows};
 use super::diff::{Change, Difference, LinePart, Part, Parts, Side, What, arguments, texts, unified};
-use super::target::{Decoded, target};
-use super::text::{Line, Mark, Marked, Piece, Reading, is_deceptive, is_hidden, lines, pieces, written_out};
+use super::target::{Brief, Decoded, target};
+use super::text::{
+    Line, Mark, Marked, Piece, Reading, is_deceptive, is_hidden, lines, pieces, written_out, written_plainly,
+};
 
 /// As one would read it, marked characters between `‹` and `›`.
 fn shown(text: &str, reading: Reading) -> String {
@@ -198,6 +200,28 @@ fn a_target_is_taken_apart_where_its_readers_take_it_apart() {
 }
 
 #[test]
+fn a_target_of_any_length_is_told_in_few_words() {
+    let long = format!("https://{}.example/{}", "a".repeat(40), "b".repeat(100_000));
+    let brief = Brief::of(TargetKind::Url, &long);
+    assert_eq!(brief.parts().heart, format!("{}.example", "a".repeat(40)));
+    assert_eq!((brief.text().chars().count(), brief.left_out), (8 + 48 + 160, 100_001 - 160));
+    let short = Brief::of(TargetKind::Path, "notes/plan.md");
+    assert_eq!(
+        (short.text().as_str(), short.left_out, short.parts()),
+        ("notes/plan.md", 0, target(TargetKind::Path, "notes/plan.md"))
+    );
+    let host = format!("xn--{}", "a".repeat(100_000));
+    assert_eq!(Brief::of(TargetKind::Host, &host).parts().decoded, Decoded::Malformed);
+}
+
+#[test]
+fn a_long_text_is_written_plainly_and_nothing_in_it_is_a_code_of_ours() {
+    let text = format!("a\u{200b}\\u{{200B}}{}\\{{60 empty lines}}", "\n".repeat(61));
+    let wanted = "a\\u{200B}\\\\u{200B}\n\\{60 empty lines}\n\\\\{60 empty lines}";
+    assert_eq!(written_plainly(&text, Reading::Prose), wanted);
+}
+
+#[test]
 fn an_encoded_host_is_shown_with_what_it_says() {
     let decoded = |text| target(TargetKind::Url, text).decoded;
     assert_eq!(decoded("https://example.com/xn--nothing"), Decoded::None);
@@ -249,6 +273,7 @@ fn long_texts_are_compared_line_by_line() {
     let line = |side, text: &str| LinePart::Line(Part { side, text: text.into() });
     assert_eq!(parts[4..6], [line(Side::Before, "line 50"), line(Side::After, "another line")]);
     assert_eq!(texts("same", "same"), None);
+    assert_eq!(texts(&"a\n".repeat(3000), &"b\n".repeat(3000)), Some(Parts::TooMany));
 }
 
 #[test]
@@ -389,6 +414,9 @@ proptest! {
             TargetKind::Address, TargetKind::Argv, TargetKind::Text, TargetKind::None];
         let target = target(kinds[kind], &text);
         prop_assert_eq!([target.before, target.heart, target.after].concat(), &*text);
+        let brief = Brief::of(kinds[kind], &text);
+        prop_assert_eq!(brief.text().chars().count() + brief.left_out, text.chars().count());
+        prop_assert!(brief.text().chars().count() <= 500);
         prop_assert!(target.last_label().is_none_or(|label| (1..=64).contains(&label.chars().count())));
     }
 
@@ -404,6 +432,7 @@ proptest! {
         match texts(&before, &after) {
             None => prop_assert_eq!(before, after),
             Some(Parts::Words(parts)) => prop_assert_eq!(sides(&parts), (before, after)),
+            Some(Parts::TooMany) => prop_assert!(before.len() + after.len() > 2000),
             Some(Parts::Lines(parts)) => {
                 let skipped: usize = parts.iter().map(|part| if let LinePart::Skipped(count) = part { *count } else { 0 }).sum();
                 let told = |other| parts.iter().filter(|part| matches!(part, LinePart::Line(Part { side, .. }) if *side != other)).count();

@@ -295,6 +295,24 @@ pub fn written_out(text: &str) -> String {
     pieces(text, Reading::Prose).iter().map(Piece::to_string).collect()
 }
 
+/// A text beyond this many bytes is [`written_plainly`] where each mark would cost more than the text: nobody reads it mark by
+/// mark, and nobody can be made to load a page of a hundred times its size.
+pub const LONG: usize = 64 << 10;
+
+/// The whole text with its line breaks, as one plain text: what hides stands as its code, empty lines as `\{60 empty lines}`,
+/// and a backslash of the text is doubled, so that none of these can be imitated.
+#[must_use]
+pub fn written_plainly(text: &str, reading: Reading) -> String {
+    let line = |line: &Line<'_>| match line {
+        Line::Text(pieces) => pieces.iter().fold(String::new(), |text, piece| match piece {
+            Piece::Plain(plain) => text + &plain.replace('\\', "\\\\"),
+            Piece::Marked(marked) => text + &marked.to_string(),
+        }),
+        Line::Empty { count, .. } => format!("\\{{{count} empty lines}}"),
+    };
+    lines(text, reading).iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Whether a character may not be shown as itself wherever it stands.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {

@@ -22,6 +22,11 @@ pub enum PolicyError {
         /// Which file.
         path: PathBuf,
     },
+    /// It is not the text that an operator accepted.
+    NotThat {
+        /// Which file.
+        path: PathBuf,
+    },
     /// It does not say what it could say.
     Wrong {
         /// Which file.
@@ -50,6 +55,12 @@ impl core::fmt::Display for PolicyError {
                 f,
                 "`{}` does not count: the audit log cannot take that its rules come into force\n\
                  help: look at the log with `capability doctor`, then save the file again",
+                path.display()
+            ),
+            Self::NotThat { path } => write!(
+                f,
+                "nothing is accepted: `{}` is not the text that was looked at, or need not be accepted\n\
+                 help: look at it again with `capability policy compare`",
                 path.display()
             ),
             Self::Wrong { path, line, what, help } => {

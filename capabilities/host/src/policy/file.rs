@@ -15,7 +15,7 @@ use capability_core::policy::{Policy, PolicyRevision, PolicySource, Registered};
 use capability_core::session::Subject;
 use capability_core::{Capability, Environment};
 
-use super::{Loaded, PolicyError, load};
+use super::{Loaded, PolicyError, Waiting, load};
 use crate::data_dir::{read_private_up_to, write_private};
 
 /// The largest file of rules, in bytes.
@@ -55,6 +55,8 @@ pub(crate) struct Standing {
     pub(crate) strange: Vec<String>,
     /// Why the file is not what is in force, with what to do.
     pub(crate) problem: Option<String>,
+    /// What the file says, when an operator has to accept it first.
+    pub(crate) waiting: Option<Arc<Waiting>>,
 }
 
 struct State {
@@ -103,7 +105,7 @@ impl FilePolicy {
         environment: Arc<dyn Environment>,
     ) -> Result<Self, PolicyError> {
         let reader = Reader { places, entries, subjects, sink, environment };
-        let standing = Standing { policy: Arc::default(), strange: Vec::new(), problem: None };
+        let standing = Standing { policy: Arc::default(), strange: Vec::new(), problem: None, waiting: None };
         let mut state = State {
             standing,
             seen: Seen::of(&reader.places.rules),
@@ -117,11 +119,14 @@ impl FilePolicy {
             Some(bytes) => {
                 let loaded = load(&reader.places.rules, &bytes, &reader.registered())?;
                 state.text = Some(loaded.policy.revision());
-                // What was in force when the host ended goes on; anything else is new.
-                if before.as_deref() != Some(&*bytes) {
-                    reader.admit(&loaded.policy, &bytes)?;
+                match before {
+                    // What was in force when the host ended goes on; anything else is new.
+                    Some(before) if before == bytes => state.standing.take(loaded),
+                    before => {
+                        state.standing.policy = Arc::new(reader.before(before.as_deref())?);
+                        reader.weigh(&mut state, loaded, bytes)?;
+                    }
                 }
-                state.standing.take(loaded);
             }
         }
         Ok(Self { reader, state: Mutex::new(state) })
@@ -130,6 +135,25 @@ impl FilePolicy {
     /// How the rules stand now.
     pub(crate) fn standing(&self) -> Standing {
         self.looked().standing.clone()
+    }
+
+    /// Puts what waits for an operator in force. Whoever calls it has recorded that an operator accepted just that.
+    ///
+    /// # Errors
+    /// [`PolicyError`] when the file is another one meanwhile, and when the log cannot take the change.
+    pub(crate) fn accept(&self, accepted: &Waiting) -> Result<(), PolicyError> {
+        let mut state = self.looked();
+        let Some(waiting) = state.standing.waiting.take().filter(|waiting| waiting.is(accepted)) else {
+            return Err(PolicyError::NotThat { path: self.reader.places.rules.clone() });
+        };
+        if let Err(error) = self.reader.admit(&waiting.policy, &waiting.bytes) {
+            state.standing.waiting = Some(waiting);
+            return Err(error);
+        }
+        let Waiting { policy, strange, .. } = &*waiting;
+        state.standing =
+            Standing { policy: Arc::clone(policy), strange: strange.clone(), problem: None, waiting: None };
+        Ok(())
     }
 
     fn looked(&self) -> MutexGuard<'_, State> {
@@ -164,21 +188,21 @@ impl core::fmt::Debug for FilePolicy {
 
 impl Standing {
     fn take(&mut self, Loaded { policy, strange }: Loaded) {
-        *self = Self { policy: Arc::new(policy), strange, problem: None };
+        *self = Self { policy: Arc::new(policy), strange, problem: None, waiting: None };
     }
 }
 
 /// What reading takes, and where changes are told.
-struct Reader {
-    places: Places,
-    entries: Vec<&'static Capability>,
+pub(super) struct Reader {
+    pub(super) places: Places,
+    pub(super) entries: Vec<&'static Capability>,
     subjects: Vec<Subject>,
     sink: Arc<dyn Sink>,
-    environment: Arc<dyn Environment>,
+    pub(super) environment: Arc<dyn Environment>,
 }
 
 impl Reader {
-    fn registered(&self) -> Registered<'_> {
+    pub(super) fn registered(&self) -> Registered<'_> {
         Registered::of(self.entries.iter().copied()).with_subjects(&self.subjects)
     }
 
@@ -205,17 +229,33 @@ impl Reader {
         }
         if state.standing.policy.revision() == text {
             state.text = Some(text);
-            state.standing.problem = None;
+            (state.standing.problem, state.standing.waiting) = (None, None);
             return;
         }
         let loaded = load(&self.places.rules, &bytes, &self.registered());
-        match loaded.and_then(|loaded| self.admit(&loaded.policy, &bytes).map(|()| loaded)) {
-            Ok(loaded) => {
-                state.text = Some(text);
-                state.standing.take(loaded);
-            }
+        match loaded.and_then(|loaded| self.weigh(state, loaded, bytes)) {
+            Ok(()) => state.text = Some(text),
             Err(error) => self.refuse(state, Some(text), &error),
         }
+    }
+
+    /// Puts rules in force that let through nothing new; all others wait for an operator, and what was in force stays.
+    fn weigh(&self, state: &mut State, loaded: Loaded, bytes: Vec<u8>) -> Result<(), PolicyError> {
+        let Loaded { policy, strange } = loaded;
+        let policy = Arc::new(policy);
+        let comparison = self.compared(&state.standing.policy, &policy);
+        if comparison.relation.only_narrows() {
+            self.admit(&policy, &bytes)?;
+            state.standing = Standing { policy, strange, problem: None, waiting: None };
+            return Ok(());
+        }
+        let waiting = Waiting { policy, strange, bytes, comparison };
+        let problem = waiting.problem(&self.places.rules);
+        tracing::warn!("{problem}\nwhat was in force before stays in force");
+        let _ = self.told(SettingKey::PolicyHeld { revision: waiting.policy.revision() });
+        state.standing.problem = Some(problem);
+        state.standing.waiting = Some(Arc::new(waiting));
+        Ok(())
     }
 
     /// Records what comes into force, and keeps a copy of it: first told, then kept, and only then does it count.
@@ -238,7 +278,7 @@ impl Reader {
             let _ = self.told(SettingKey::PolicyRefused { revision: text });
         }
         state.text = text;
-        state.standing.problem = Some(problem);
+        (state.standing.problem, state.standing.waiting) = (Some(problem), None);
     }
 
     fn told(&self, key: SettingKey) -> bool {

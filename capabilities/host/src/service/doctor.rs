@@ -147,7 +147,7 @@ impl Service {
     }
 
     fn rules(&self) -> Probe {
-        let Standing { policy, strange, problem } = self.host.policy().standing();
+        let Standing { policy, strange, problem, .. } = self.host.policy().standing();
         let (rules, revision) = (counted(policy.rules().count(), "rule", "rules"), policy.revision());
         if let Some(problem) = problem {
             let Fault { message, help, .. } = Fault::told(6, &problem);

@@ -9,7 +9,7 @@ use crate::protocol::{PolicyShown, RuleShown};
 impl Service {
     /// The rules in force, and how the file stands to them.
     pub(super) fn policy(&self) -> PolicyShown {
-        let Standing { policy, strange, problem } = self.host.policy().standing();
+        let Standing { policy, strange, problem, .. } = self.host.policy().standing();
         let rules = policy
             .rules()
             .map(|(_, source, rule)| RuleShown {

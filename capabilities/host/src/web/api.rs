@@ -19,8 +19,10 @@ use super::forms::{Asked, Document, Named};
 use super::guard::Who;
 use super::pages::audit::{self, Chain, Filter};
 use super::pages::grants::take_back;
+use super::pages::policy::{self, About, Call};
 use super::refused::Refused;
 use super::{Shared, api_document, opt_in};
+use crate::display::target::Brief;
 use crate::protocol::{Fault, Row, Switch};
 
 /// One operation: how it is asked for, and what the document says of it.
@@ -45,7 +47,7 @@ fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// Every operation: what is not here is not served, and what is here is in the document.
-pub const OPERATIONS: [Operation; 14] = [
+pub const OPERATIONS: [Operation; 16] = [
     Operation {
         method: "get",
         path: "/api/openapi.json",
@@ -138,6 +140,24 @@ pub const OPERATIONS: [Operation; 14] = [
     },
     Operation {
         method: "get",
+        path: "/api/policy/matrix",
+        summary: "What each subject may, within the year that comes",
+        takes: None,
+        asks: Some(shape::<About>),
+        gives: shape::<Value>,
+        handler: || get(matrix),
+    },
+    Operation {
+        method: "get",
+        path: "/api/policy/explain",
+        summary: "One call, with everything that has a say in it",
+        takes: None,
+        asks: Some(shape::<Call>),
+        gives: shape::<Value>,
+        handler: || get(explain),
+    },
+    Operation {
+        method: "get",
         path: "/api/optins",
         summary: "Which families may reach outside the device",
         takes: None,
@@ -207,7 +227,7 @@ struct Listed {
     subject: String,
     created_at: Timestamp,
     expires_at: Timestamp,
-    /// What it acts on: foreign text.
+    /// What it acts on: foreign text, cut where it is long. The arguments hold all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<Target>,
 }
@@ -217,6 +237,8 @@ struct Listed {
 struct Target {
     kind: &'static str,
     text: String,
+    /// How many characters are cut off.
+    left_out: usize,
 }
 
 impl Listed {
@@ -233,7 +255,11 @@ impl Listed {
             subject: summary.identity.subject.to_string(),
             created_at: summary.created_at,
             expires_at: summary.expires_at,
-            target: target.as_ref().map(|(kind, text)| Target { kind: kind.as_str(), text: text.clone() }),
+            target: target.as_ref().map(|target| Target {
+                kind: target.kind().as_str(),
+                text: target.text(),
+                left_out: target.left_out,
+            }),
         }
     }
 }
@@ -296,7 +322,7 @@ async fn card(State(web): State<Shared>, who: Who, Named(id): Named) -> Result<J
     let stamp = waits.then(|| web.seal().stamp(&who.id, &answer::version(&detail)));
     let word = pending.filter(|_| waits).and_then(answer::word);
     let content = pending.map(Content::of);
-    let target = pending.and_then(|pending| pending.target.clone());
+    let target = pending.and_then(|pending| pending.target.as_ref()).map(|(kind, target)| Brief::of(*kind, target));
     Ok(Json(Card { listed: Listed::of(&Waiting::new(detail.summary, target)), content, stamp, word }))
 }
 
@@ -492,4 +518,13 @@ async fn records(State(web): State<Shared>, _: Who, Asked(filter): Asked<Filter>
 
 async fn chain(State(web): State<Shared>, _: Who) -> Json<Chain> {
     Json(audit::chain(&web))
+}
+
+async fn matrix(State(web): State<Shared>, _: Who, Asked(about): Asked<About>) -> Result<Json<Value>, Refused> {
+    let matrix = crate::blocking::blocking(|| policy::table(&web, &about))?;
+    Ok(Json(serde_json::to_value(&matrix).unwrap_or_default()))
+}
+
+async fn explain(State(web): State<Shared>, _: Who, Asked(call): Asked<Call>) -> Result<Json<Value>, Refused> {
+    Ok(Json(serde_json::to_value(policy::explained(&web, call)?).unwrap_or_default()))
 }

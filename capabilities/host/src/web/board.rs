@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use capability_core::approval::{ApprovalId, ApprovalStatus, ApprovalSummary, Operator, PendingApproval};
-use capability_core::contract::TargetKind;
 use capability_core::store::StoreFault;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
+use crate::display::target::Brief;
 use crate::service::Service;
 
 /// One call that waits.
@@ -18,14 +18,14 @@ pub struct Waiting {
     /// Where it stands.
     pub summary: ApprovalSummary,
     /// What it acts on.
-    pub target: Option<(TargetKind, String)>,
+    pub target: Option<Brief>,
     /// The same for calls of one subject that ask for the same thing.
     same: [u8; 32],
 }
 
 impl Waiting {
     /// One that stands for itself.
-    pub const fn new(summary: ApprovalSummary, target: Option<(TargetKind, String)>) -> Self {
+    pub const fn new(summary: ApprovalSummary, target: Option<Brief>) -> Self {
         Self { summary, target, same: [0; 32] }
     }
 }
@@ -84,7 +84,12 @@ impl Board {
             let waiting = match known.get(&summary.id) {
                 Some(known) => Waiting { summary, ..known.clone() },
                 None => match service.host().filed(operator, summary.id).await? {
-                    Some(filed) => Waiting { same: same(&filed.approval), target: filed.approval.target, summary },
+                    Some(filed) => {
+                        let same = same(&filed.approval);
+                        // A proposer decides how long a target is; what is kept for everybody who looks is bounded.
+                        let target = filed.approval.target.map(|(kind, target)| Brief::of(kind, &target));
+                        Waiting { same, target, summary }
+                    }
                     // It ended while we looked.
                     None => continue,
                 },

@@ -13,6 +13,12 @@ use super::{FilePolicy, Places};
 use crate::environment::HostEnvironment;
 use crate::policy::PolicyError;
 
+/// Denied until a rule says otherwise.
+#[capability_core::capability(name = "fixture.shut", version = 1, side_effect = read_only, network = local, default = deny)]
+fn shut() -> bool {
+    true
+}
+
 struct Home {
     dir: tempfile::TempDir,
     sink: Arc<MemorySink>,
@@ -81,10 +87,68 @@ fn an_edit_counts_from_the_next_look_on_and_is_recorded_once() {
     fs::set_permissions(&fresh, fs::Permissions::from_mode(0o600)).unwrap();
     fs::rename(&fresh, home.rules()).unwrap();
     assert_eq!(ids(&policy), ["two"]);
+}
+
+/// Fewer rules, or none, let through more: that waits for an operator, and everything else counts at once.
+#[test]
+fn what_lets_through_more_waits_until_just_that_is_accepted() {
+    let home = Home::new();
+    home.write(ONE);
+    let policy = home.open().unwrap();
     home.write("");
-    assert!(policy.current().is_empty(), "an empty file is no rules");
+    let standing = policy.standing();
+    let (waiting, problem) = (standing.waiting.unwrap(), standing.problem.unwrap());
+    assert_eq!(ids(&policy), ["one"], "what was in force stays");
+    assert!(problem.contains("lets through more") && problem.contains("capability policy accept"), "{problem}");
+    assert!(problem.contains("was ask, and would be allow"), "{problem}");
+    assert_eq!((home.recorded("policy_held"), fs::read_to_string(home.copy()).unwrap()), (1, ONE.to_owned()));
+    // Another text is another question, and what was looked at before is not accepted any more.
+    home.write("# nothing\n");
+    assert!(matches!(policy.accept(&waiting), Err(PolicyError::NotThat { .. })));
+    assert_eq!(ids(&policy), ["one"]);
+    home.write("");
+    policy.accept(&policy.standing().waiting.unwrap()).unwrap();
+    assert!(policy.current().is_empty() && policy.standing().problem.is_none());
+    assert_eq!(fs::read_to_string(home.copy()).unwrap(), "");
     let revision = policy.current().revision().to_string();
     assert!(home.sink.lines().lines().last().unwrap().contains(&revision));
+    assert!(matches!(policy.accept(&waiting), Err(PolicyError::NotThat { .. })), "once");
+    // What only narrows counts at once; back again waits again.
+    home.write(ONE);
+    assert_eq!(ids(&policy), ["one"]);
+    home.write("");
+    assert_eq!(ids(&policy), ["one"]);
+    home.write(ONE);
+    assert!(policy.standing().waiting.is_none() && policy.standing().problem.is_none());
+}
+
+#[test]
+fn an_acceptance_outlives_the_host_and_nothing_else_does() {
+    let home = Home::new();
+    home.write(ONE);
+    drop(home.open().unwrap());
+    // Edited while no host ran.
+    home.write("");
+    let policy = home.open().unwrap();
+    assert_eq!(ids(&policy), ["one"]);
+    policy.accept(&policy.standing().waiting.unwrap()).unwrap();
+    drop(policy);
+    assert!(home.open().unwrap().current().is_empty());
+    // A first file that lets through more than no rules at all waits too.
+    let fresh = Home::new();
+    fresh.write(
+        "[[rule]]\nid = \"all\"\neffect = \"allow\"\nreason = \"it is asked for often\"\ncapability = \"fixture.shut\"\n",
+    );
+    let policy = fresh.open().unwrap();
+    assert!(policy.current().is_empty() && policy.standing().waiting.is_some());
+    // And where nobody can read any more what was in force, nothing is let through.
+    fresh.write("");
+    fs::write(fresh.copy(), "[[rule]]\nid = \"gone\"\neffect = \"ask\"\ncapability = \"no.such\"\n").unwrap();
+    fs::set_permissions(fresh.copy(), fs::Permissions::from_mode(0o600)).unwrap();
+    let policy = fresh.open().unwrap();
+    assert_eq!(ids(&policy), ["rules-in-force-are-unreadable"]);
+    policy.accept(&policy.standing().waiting.unwrap()).unwrap();
+    assert!(policy.current().is_empty());
 }
 
 #[test]
@@ -157,8 +221,8 @@ fn nothing_starts_without_the_rules_that_were_in_force() {
     );
     home.write("[[rule]]\n");
     assert!(home.open().is_err());
-    home.write("");
-    assert!(home.open().unwrap().current().is_empty());
+    home.write(TWO);
+    assert_eq!(ids(&home.open().unwrap()), ["two"]);
     assert_eq!(home.recorded("policy"), 2);
 }
 

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use super::answers::answers;
 use super::{Here, Page, piece, time};
 use crate::display::diff;
+use crate::display::text::LONG;
 use crate::protocol::{ApprovalDetail, turn_in_words};
 use crate::web::forms::Named;
 use crate::web::guard::Who;
@@ -151,7 +152,7 @@ fn since(last: &PastCall, pending: &PendingApproval) -> Markup {
             details #difference open {
                 summary { h2 #difference-heading { "Different from the last one that was approved" } }
                 p.note { "That one was used at " (time(last.at, false)) "." }
-                (difference::difference(&diff::arguments(&before, &now)))
+                (difference::difference(&diff::arguments(&before, &now), before.len() + now.len() > LONG))
             }
         }
     }

@@ -8,6 +8,7 @@ mod edit;
 pub mod grants;
 mod login;
 mod opt_ins;
+pub mod policy;
 mod queue;
 mod subjects;
 
@@ -41,6 +42,8 @@ pub fn routes() -> Router<Shared> {
         .route("/grants/revoke", post(grants::revoke_all))
         .route("/grants/{id}/revoke", post(grants::revoke))
         .route("/denials/{subject}/clear", post(grants::clear))
+        .route("/policy", get(policy::page))
+        .route("/policy/explain", get(policy::explain))
         .route("/audit", get(audit::page))
         .route("/optins", get(opt_ins::page))
         .route("/optins/{family}", post(opt_ins::set))
@@ -54,8 +57,14 @@ pub fn routes() -> Router<Shared> {
 }
 
 /// The pages that the head of each leads to: where, and what it is called.
-const PLACES: [(&str, &str); 5] =
-    [("/", "Queue"), ("/grants", "Grants"), ("/audit", "Audit"), ("/optins", "Opt-ins"), ("/subjects", "Subjects")];
+const PLACES: [(&str, &str); 6] = [
+    ("/", "Queue"),
+    ("/grants", "Grants"),
+    ("/policy", "Policy"),
+    ("/audit", "Audit"),
+    ("/optins", "Opt-ins"),
+    ("/subjects", "Subjects"),
+];
 
 /// One page.
 pub struct Page<'p> {

@@ -83,8 +83,8 @@ fn row(waiting: &Waiting) -> Markup {
                 " "
                 span.what {
                     span.capability { (summary.capability) "@" (summary.version) }
-                    @if let Some((kind, target)) = &waiting.target {
-                        " " span.target { (shown::target(*kind, target)) }
+                    @if let Some(target) = &waiting.target {
+                        " " span.target { (shown::brief(target)) }
                     }
                 }
                 " "
