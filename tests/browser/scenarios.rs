@@ -247,3 +247,8 @@ fn a_page_whose_session_was_ended_shows_no_more() {
 fn what_is_long_floods_no_page_and_is_cut_on_none() {
     went_well("what_is_long_floods_no_page_and_is_cut_on_none");
 }
+
+#[test]
+fn the_table_of_a_policy_leads_to_why() {
+    went_well("the_table_of_a_policy_leads_to_why");
+}
