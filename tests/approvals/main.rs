@@ -18,6 +18,8 @@ mod grants;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod timing;
 #[cfg(test)]
 mod using;

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use capability_core::approval::{GrantLimit, GrantLimits, PastCall};
 use capability_core::audit::OutcomeKind;
 use capability_core::handle::BrokerRequest;
 use capability_core::store::Answer;
@@ -48,6 +49,28 @@ async fn no_debug_form_holds_content() {
     printed(&bench.found(id).await);
     printed(&bench.resume(id).await);
     printed(&BrokerRequest::Append { text: "sesame".to_owned() });
+    printed(&bench.executor.history(&bench.session, 9).await);
+    // What stands beside answers: a changed call, a grant, and what is retained.
+    let limit = GrantLimit { longest: core::time::Duration::from_secs(60), uses: core::num::NonZeroU32::MIN };
+    let bench = Bench::granting(GrantLimits::off().with("lab.repo", limit));
+    let id = bench.pending("lab.repo", &json!({ "repository": "sesame", "op": "sesame" })).await;
+    printed(&bench.executor.grant_preview(&bench.operator(), id).await);
+    let past = bench.found(id).await.and_then(|found| found.filed).expect("content").approval;
+    printed(&PastCall {
+        approval: past.id,
+        subject: past.identity.subject,
+        capability: past.capability,
+        version: past.version,
+        arguments: past.arguments,
+        target: past.target,
+        at: past.created_at,
+    });
+    let changed = json!({ "repository": "sesame", "op": "sesame!" }).to_string();
+    printed(&bench.executor.edit(&bench.operator(), &bench.session, id, changed).await);
+    let id = bench.pending("lab.repo", &json!({ "repository": "sesame" })).await;
+    printed(&bench.executor.grant(&bench.operator(), id, limit).await);
+    printed(&bench.executor.grants(&bench.operator()).await);
+    assert!(!bench.tape.lines().contains("sesame"));
 }
 
 /// Every fixture with canaries in everything that can be said to it.

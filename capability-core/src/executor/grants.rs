@@ -198,9 +198,11 @@ impl Executor {
     pub async fn grants(&self, _: &Operator) -> Result<Vec<Grant>, StoreFault> {
         self.expire_due().await?;
         let mut all = self.0.grants.all().await?;
-        for grant in all.iter_mut().filter(|grant| grant.ended.is_none() && !self.0.standing.lives(grant.id)) {
-            grant.ended = Some(GrantEnd::Restarted);
-            grant.target = None;
+        for grant in all.iter_mut().filter(|grant| grant.ended.is_none()) {
+            grant.ended = self.0.standing.why_not(grant.id);
+            if grant.ended.is_some() {
+                grant.target = None;
+            }
         }
         Ok(all)
     }

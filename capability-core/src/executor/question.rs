@@ -8,7 +8,7 @@ use super::standing::Asking;
 use crate::approval::{
     ApprovalId, DigestInput, Filed, GrantLimit, GrantScope, Grantable, Ground, InvocationDigest, PendingApproval,
 };
-use crate::policy::{Decision, MaxGrant, RulesSaid, Verdict};
+use crate::policy::{Decision, MaxGrant, Verdict};
 use crate::registry::Registered;
 use crate::session::Mode;
 
@@ -127,22 +127,30 @@ impl Question<'_> {
     }
 }
 
-/// What a question stands on: the definition, the policy, and who asks for which reason.
+/// What a question stands on: the definition, the policy, who asks for which reason, and every rule that matches. A rule
+/// whose window ends, whatever it says, leaves another question behind.
 fn ground(inner: &Inner, input: &DigestInput<'_>, decision: &Decision) -> Ground {
     let mut question = Sha256::new();
     for said in decision.deciding() {
+        question.update([0, said.contributor as u8]);
         question.update(said.code.as_str());
         question.update([0]);
     }
-    // The policy that was asked, which may not be the one that is in force by now.
-    let policy = match decision.rules().map(RulesSaid::policy) {
-        Some(asked) => *asked.revision().as_bytes(),
+    if let Some(rules) = decision.rules() {
+        for considered in rules.considered().iter().filter(|considered| considered.fate.matches()) {
+            if let Some((kind, rule)) = rules.policy().rule(considered.rule) {
+                question.update([1]);
+                question.update(kind.as_str());
+                question.update([0]);
+                question.update(rule.id.as_str());
+                question.update([0]);
+            }
+        }
+    }
+    // By the policy that judged, which may be another one by now: a grant is held against the newer one at its next use.
+    let policy = match decision.rules() {
+        Some(rules) => *rules.policy().revision().as_bytes(),
         None => inner.policy_revision(),
     };
-    // Within one policy a rule's place is its name.
-    for rule in decision.deciding_rules() {
-        question.update(format!("{rule:?}"));
-        question.update([0]);
-    }
     Ground { definition: input.definition(), policy, question: question.finalize().into() }
 }

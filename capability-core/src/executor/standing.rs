@@ -177,9 +177,15 @@ impl Standing {
         self.lock().living.iter().filter(answers).cloned().collect()
     }
 
-    /// Whether a grant lives.
-    pub(super) fn lives(&self, id: GrantId) -> bool {
-        self.lock().living.iter().any(|given| given.id == id)
+    /// Why a grant that its row says lives does not; `None` when it does. What nobody here gave was given by a host that is
+    /// gone, or by nobody.
+    pub(super) fn why_not(&self, id: GrantId) -> Option<GrantEnd> {
+        let all = self.lock();
+        if all.living.iter().any(|given| given.id == id) {
+            return None;
+        }
+        let gone = all.gone.iter().find(|gone| gone.given.id == id);
+        Some(gone.map_or(GrantEnd::Restarted, |gone| gone.why))
     }
 }
 
@@ -231,4 +237,106 @@ impl Inner {
 /// The event of a grant's end.
 pub(super) fn ended_event(given: &Given, why: GrantEnd, operator: Option<Subject>) -> Event {
     Event::Grant { grant: given.id, step: GrantStep::Ended, granted: given.terms.clone(), operator, why: Some(why) }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::num::NonZeroU32;
+    use core::time::Duration;
+    use std::sync::Arc;
+
+    use tokio::time::Instant;
+
+    use super::{Asking, Given, Standing};
+    use crate::approval::{ApprovalId, GrantEnd, GrantId, GrantScope, Ground, InvocationDigest};
+    use crate::audit::Granted;
+    use crate::contract::{Capability, Definition, Network, Options, SideEffect, SourceLocation};
+    use crate::private::Code;
+    use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+    use crate::time::Timestamp;
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Nothing {}
+
+    /// Exists to have a name.
+    static LOOK: Capability = Capability::define(Definition {
+        name: "standing.look",
+        version: 1,
+        description: "",
+        side_effect: SideEffect::ReadOnly,
+        network: Network::Local,
+        options: Options { locked: true, ..Options::NONE },
+        handles: &[],
+        package: "p",
+        location: SourceLocation { file: "src/lib.rs", line: 1, column: 1 },
+        code: Code::locked::<Nothing>(
+            |generator| generator.root_schema_for::<Nothing>(),
+            |generator| generator.root_schema_for::<()>(),
+            drop,
+        ),
+    });
+
+    const GROUND: Ground = Ground { definition: [1; 32], policy: [2; 32], question: [3; 32] };
+    const COVERS: (GrantScope, InvocationDigest) = (GrantScope::Target, InvocationDigest::from_bytes([4; 32]));
+
+    fn given() -> Given {
+        let capability = LOOK.name();
+        let session = SessionId::from_bytes([5; 16]);
+        let terms = Granted {
+            capability,
+            version: NonZeroU32::MIN,
+            subject: Subject::local(),
+            session,
+            approval: ApprovalId::from_bytes([6; 16]),
+            seconds: 60,
+            uses: NonZeroU32::MIN,
+        };
+        let until = Instant::now() + Duration::from_secs(60);
+        Given {
+            id: GrantId::from_bytes([7; 16]),
+            terms,
+            covers: COVERS,
+            ground: GROUND,
+            expires_at: Timestamp::from_micros(60_000_000),
+            until,
+        }
+    }
+
+    fn asking(given: &Given, ground: Ground) -> Asking {
+        let identity = SessionIdentity {
+            id: given.terms.session,
+            subject: given.terms.subject.clone(),
+            mode: Mode::Live,
+            origin: Origin::Model,
+            turn: TurnId(1),
+        };
+        let other = (GrantScope::Exact, InvocationDigest::from_bytes([8; 32]));
+        Asking {
+            identity: Arc::new(identity),
+            capability: (given.terms.capability, given.terms.version),
+            covered: [COVERS, other],
+            ground,
+        }
+    }
+
+    /// What a question stands on: another definition or policy ends the grant, and another question is not answered by it.
+    #[test]
+    fn a_grant_answers_only_the_question_that_it_was_given_to() {
+        let now = Timestamp::from_micros(0);
+        for (ground, answers, ended) in [
+            (GROUND, true, None),
+            (Ground { question: [9; 32], ..GROUND }, false, None),
+            (Ground { policy: [9; 32], ..GROUND }, false, Some(GrantEnd::PolicyChanged)),
+            (Ground { definition: [9; 32], ..GROUND }, false, Some(GrantEnd::DefinitionChanged)),
+        ] {
+            let standing = Standing::default();
+            let given = given();
+            standing.give(given.clone());
+            assert_eq!(standing.answering(&asking(&given, ground), now).len(), usize::from(answers));
+            assert_eq!(standing.next_gone().map(|gone| gone.why), ended);
+            // Ended is ended, whatever the next question stands on; and what was another question is none any more later.
+            let again = standing.answering(&asking(&given, GROUND), now).len();
+            assert_eq!(again, usize::from(ended.is_none()));
+        }
+    }
 }

@@ -95,7 +95,7 @@ impl Index {
         };
         walk(&self.any);
         if !self.families.is_empty() {
-            for (dot, _) in name.match_indices('.') {
+            for (dot, _) in name.bytes().enumerate().filter(|(_, byte)| *byte == b'.') {
                 if let Some(bucket) = name.get(..dot).and_then(|family| self.families.get(family)) {
                     walk(bucket);
                 }
@@ -159,7 +159,12 @@ impl Keyed {
 }
 
 /// Each text once: no rule is to be met twice.
-fn distinct<'a>(texts: impl Iterator<Item = &'a str>, each: impl FnMut(&'a str)) {
+fn distinct<'a>(texts: impl Iterator<Item = &'a str> + Clone, each: impl FnMut(&'a str)) {
+    let many = texts.clone().count();
+    if many <= FEW {
+        let first = |(at, text): &(usize, &str)| !texts.clone().take(*at).any(|before| before == *text);
+        return texts.clone().enumerate().filter(first).map(|(_, text)| text).for_each(each);
+    }
     let mut sorted: Vec<&str> = texts.collect();
     sorted.sort_unstable();
     sorted.dedup();

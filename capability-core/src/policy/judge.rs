@@ -1,11 +1,11 @@
 //! Rules held against one call.
 
-use core::cell::{OnceCell, RefCell};
+use core::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use super::narrower::is_narrower;
 use super::rule::{MaxGrant, RuleEffect};
-use super::selector::{Dimension, Selector};
+use super::selector::{CapabilityPattern, Dimension, Selector};
 use super::set::{CompiledRule, Policy, RuleRef, SourceKind};
 use super::targets::{Acted, TargetFamily, Unreadable};
 use super::window::minute_of_week;
@@ -71,6 +71,8 @@ impl Fate {
 pub struct Considered {
     /// Which.
     pub rule: RuleRef,
+    /// What it says.
+    pub effect: RuleEffect,
     /// What became of it.
     pub fate: Fate,
 }
@@ -115,7 +117,8 @@ struct Facts<'a> {
     asking: &'a Asking<'a>,
     policy: &'a Policy,
     acted: OnceCell<Option<Result<Acted<'a>, Unreadable>>>,
-    minutes: RefCell<Vec<(usize, Option<u16>)>>,
+    /// The last zone that was asked for, and what its clocks show. Most policies have one.
+    minute: Cell<Option<(usize, Option<u16>)>>,
 }
 
 impl<'a> Facts<'a> {
@@ -125,24 +128,29 @@ impl<'a> Facts<'a> {
     }
 
     fn minute(&self, zone: usize) -> Option<u16> {
-        let mut minutes = self.minutes.borrow_mut();
-        if let Some((_, minute)) = minutes.iter().find(|(known, _)| *known == zone) {
-            return *minute;
+        if let Some((_, minute)) = self.minute.get().filter(|(known, _)| *known == zone) {
+            return minute;
         }
         let set = self.asking.at.as_micros() >= CLOCKS_ARE_SET_AFTER;
         let minute =
             if set { self.policy.zones.get(zone).and_then(|zone| minute_of_week(self.asking.at, zone)) } else { None };
-        minutes.push((zone, minute));
+        self.minute.set(Some((zone, minute)));
         minute
     }
 
-    /// The first part of a selector that does not fit; none when all do.
-    fn miss(&self, selector: &Selector, zone: Option<usize>) -> Result<Option<Dimension>, Fault> {
+    /// The first part of a selector that does not fit; none when all do. `named` says that the call's name is known to fit.
+    #[inline]
+    fn miss(&self, selector: &Selector, zone: Option<usize>, named: bool) -> Result<Option<Dimension>, Fault> {
         let asking = self.asking;
         if selector.subject.as_ref().is_some_and(|subject| subject != asking.subject) {
             return Ok(Some(Dimension::Subject));
         }
-        if !selector.capability.matches(asking.name, asking.scope) {
+        let fits = match &selector.capability {
+            CapabilityPattern::Scoped { scope, .. } if named => asking.scope == Some(scope),
+            _ if named => true,
+            pattern => pattern.matches(asking.name, asking.scope),
+        };
+        if !fits {
             return Ok(Some(Dimension::Capability));
         }
         if selector.action.is_some_and(|action| action != asking.action) {
@@ -173,12 +181,12 @@ impl<'a> Facts<'a> {
         Ok(None)
     }
 
-    fn fate(&self, compiled: &CompiledRule) -> Result<Fate, Fault> {
-        if let Some(by) = self.miss(&compiled.rule.selector, compiled.zone)? {
+    fn fate(&self, compiled: &CompiledRule, named: bool) -> Result<Fate, Fault> {
+        if let Some(by) = self.miss(&compiled.rule.selector, compiled.zone, named)? {
             return Ok(Fate::Missed { by });
         }
         for (exception, except) in compiled.except.iter().enumerate() {
-            if self.miss(&except.selector, except.zone)?.is_none() {
+            if self.miss(&except.selector, except.zone, false)?.is_none() {
                 return Ok(Fate::Excepted { exception });
             }
         }
@@ -189,26 +197,31 @@ impl<'a> Facts<'a> {
 
 /// What becomes of one rule alone; for examples.
 pub(super) fn fate_of(policy: &Policy, rule: RuleRef, asking: &Asking<'_>) -> Result<Fate, Fault> {
-    let facts = Facts { asking, policy, acted: OnceCell::new(), minutes: RefCell::default() };
-    policy.compiled(rule).map_or(Err(Fault::Target), |(_, compiled)| facts.fate(compiled))
+    let facts = Facts { asking, policy, acted: OnceCell::new(), minute: Cell::new(None) };
+    policy.compiled(rule).map_or(Err(Fault::Target), |(_, compiled)| facts.fate(compiled, false))
 }
 
 /// Holds every rule against a call. With `everything`, those that the index would leave out are listed too.
 pub(super) fn judge(policy: &Policy, asking: &Asking<'_>, default: DefaultEffect, everything: bool) -> Judgement {
-    let facts = Facts { asking, policy, acted: OnceCell::new(), minutes: RefCell::default() };
-    let mut judgement =
-        Judgement { said: [(Verdict::Allow, Code::Clear); 3], fault: None, considered: Vec::new(), omitted: 0 };
+    let facts = Facts { asking, policy, acted: OnceCell::new(), minute: Cell::new(None) };
+    let mut judgement = Judgement {
+        said: [(Verdict::Allow, Code::Clear); 3],
+        fault: None,
+        considered: Vec::with_capacity(16),
+        omitted: 0,
+    };
     let (mut missed, mut operator) = (0, false);
     for (source, number) in policy.sources.iter().zip(0_u16..) {
         let begin = judgement.considered.len();
         let mut hold = |rule: u32| {
             let at = RuleRef { source: number, rule };
-            let Some((_, compiled)) = policy.compiled(at) else { return };
-            match facts.fate(compiled) {
+            let Some(compiled) = usize::try_from(rule).ok().and_then(|rule| source.rules.get(rule)) else { return };
+            // What the index gives is about the call's name, if not its scope.
+            match facts.fate(compiled, !everything) {
                 Ok(fate) if !fate.matches() && missed >= MAX_MISSED && !everything => judgement.omitted += 1,
                 Ok(fate) => {
                     missed += usize::from(!fate.matches());
-                    judgement.considered.push(Considered { rule: at, fate });
+                    judgement.considered.push(Considered { rule: at, effect: compiled.rule.effect, fate });
                 }
                 // Whatever fault: the call is denied, and which of two is told must not depend on order.
                 Err(fault) => judgement.fault = Some(judgement.fault.map_or(fault, |known| known.max(fault))),
@@ -244,10 +257,8 @@ fn raise(said: &mut [(Verdict, Code); 3], kind: SourceKind, word: (Verdict, Code
 /// matching rule displaces. The default is the widest rule there can be: any matching rule that is not about everything
 /// displaces it.
 fn settle(policy: &Policy, considered: &mut [Considered], default: DefaultEffect) -> (Verdict, Code) {
-    let effect_of = |considered: &Considered| {
-        let matched = considered.fate.matches().then(|| policy.compiled(considered.rule)).flatten();
-        matched.map(|(_, compiled)| compiled.rule.effect)
-    };
+    let matching = considered.iter().filter(|own| own.fate.matches());
+    let strictest = matching.map(|own| own.effect).max();
     let displaces_default = |considered: &Considered| {
         considered.fate.matches()
             && policy.compiled(considered.rule).is_some_and(|(_, compiled)| {
@@ -260,11 +271,15 @@ fn settle(policy: &Policy, considered: &mut [Considered], default: DefaultEffect
         DefaultEffect::Ask => (Verdict::Ask, Code::DefaultAsk),
         DefaultEffect::Deny => (Verdict::Deny, Code::DefaultDeny),
     };
+    let Some(strictest) = strictest else { return default };
     for effect in [RuleEffect::Deny, RuleEffect::AskFresh, RuleEffect::Ask, RuleEffect::Allow] {
+        if effect > strictest && effect.verdict() > default.0 {
+            continue;
+        }
         let mut decided = false;
         for at in 0..considered.len() {
             let Some(own) = considered.get(at).copied() else { continue };
-            if effect_of(&own) != Some(effect) {
+            if own.effect != effect || !own.fate.matches() {
                 continue;
             }
             let by = if effect == RuleEffect::Deny { None } else { displacer(policy, considered, own.rule) };
@@ -291,9 +306,8 @@ fn displacer(policy: &Policy, considered: &[Considered], wide: RuleRef) -> Optio
     let narrower = |other: &&Considered| {
         other.rule != wide
             && other.fate.matches()
-            && policy
-                .compiled(other.rule)
-                .is_some_and(|(_, inner)| inner.rule.effect != RuleEffect::Deny && is_narrower(inner, outer))
+            && other.effect != RuleEffect::Deny
+            && policy.compiled(other.rule).is_some_and(|(_, inner)| is_narrower(inner, outer))
     };
     considered.iter().find(narrower).map(|narrower| narrower.rule)
 }

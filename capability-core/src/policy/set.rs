@@ -1,9 +1,9 @@
 //! A policy: rules from several sources, compiled once and then only read.
 
 use core::fmt;
-use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use hashbrown::HashSet;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -212,7 +212,7 @@ impl Policy {
                 let (have, most) = (rules.len(), kind.max_rules());
                 return Err(wrong(None, format!("there are {have} rules: at most {most} are read"), FEWER));
             }
-            let mut ids: BTreeSet<RuleId> = BTreeSet::new();
+            let mut ids: HashSet<RuleId> = HashSet::with_capacity(rules.len());
             let mut own = Vec::with_capacity(rules.len());
             for (number, rule) in rules.into_iter().enumerate() {
                 let id = &rule.id;

@@ -185,6 +185,8 @@ impl TryFrom<Written> for TargetPattern {
 
 /// The longest host, in bytes.
 const MAX_HOST_BYTES: usize = 253;
+/// The longest label of one, in bytes.
+const MAX_LABEL_BYTES: usize = 63;
 
 fn host_pattern(written: &str) -> Result<Pattern, Mistake> {
     let mistake = |what: &str, help: &str| Err(Mistake::new(format!("the host `{}` {what}", shown(written)), help));
@@ -230,9 +232,9 @@ fn host_pattern(written: &str) -> Result<Pattern, Mistake> {
 }
 
 /// Whether it can stand between two dots of a host: ASCII letters, digits, `-` and `_`, at most 63.
-pub(super) fn is_label(label: &str) -> bool {
+fn is_label(label: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
-    (1..=63).contains(&label.len()) && label.bytes().all(plain)
+    (1..=MAX_LABEL_BYTES).contains(&label.len()) && label.bytes().all(plain)
 }
 
 /// The one spelling of an address: an IPv4 address inside an IPv6 one is that IPv4 address.

@@ -6,6 +6,7 @@ mod inclusion;
 mod laws;
 mod naive;
 mod random;
+mod standing;
 
 use std::sync::Arc;
 

@@ -28,8 +28,10 @@ pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs
     let pending = outcome.pointer("/approval/id").and_then(Value::as_str).and_then(|id| id.parse().ok());
     if let Some(id) = pending {
         if invoke.wait {
-            note(&own(&format!("a person must answer: `capability approvals show {id}`\n")));
-            outcome = answered(connection, id, &invoke.caller, proofs).await?;
+            if !output.json {
+                note(&own(&format!("a person must answer: `capability approvals show {id}`\n")));
+            }
+            outcome = answered(connection, id, &invoke.caller, proofs, output).await?;
         } else if !output.json && terminal::is_there() {
             outcome = answered_here(connection, id, &invoke.caller, proofs).await?.unwrap_or(outcome);
         }
@@ -43,6 +45,7 @@ async fn answered(
     mut id: ApprovalId,
     args: &CallerArgs,
     proofs: &Proofs,
+    output: Output,
 ) -> Result<Value, Fault> {
     loop {
         let waited = connection.ask(&Request::Wait { id, caller: caller(args, proofs).await? }).await?;
@@ -56,7 +59,9 @@ async fn answered(
         let outcome = outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?;
         match outcome.get("successor").and_then(Value::as_str).and_then(|id| id.parse().ok()) {
             Some(successor) => {
-                note("a person put another call in its place; going on with that\n");
+                if !output.json {
+                    note("a person put another call in its place; going on with that\n");
+                }
                 id = successor;
             }
             None => return Ok(outcome),
@@ -77,7 +82,7 @@ pub async fn resume(
     output: Output,
 ) -> Result<u8, Fault> {
     let outcome = if wait {
-        answered(connection, id, args, proofs).await?
+        answered(connection, id, args, proofs, output).await?
     } else {
         outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?
     };

@@ -92,8 +92,15 @@ impl ApprovalsTable {
 /// Whether a capability of this build is of that name, may have grants, and for so long.
 pub(super) fn check_grant(name: &str, table: GrantTable, registry: &Registry) -> Result<(), Mistake> {
     let wrong = |key, what, help| Err(Mistake { table: format!("grants.{name}"), key, what, help });
-    let classes: Vec<_> =
-        registry.iter().filter(|held| held.entry().name().as_str() == name).map(|held| held.entry().class()).collect();
+    let named = || registry.iter().map(|held| held.entry()).filter(|entry| entry.name().as_str() == name);
+    let classes: Vec<_> = named().map(|entry| entry.class()).collect();
+    if !classes.is_empty() && named().all(|entry| entry.is_locked()) {
+        return wrong(
+            "",
+            format!("grants are turned on for `{name}`, which is locked: it exists to be named and never runs"),
+            "remove the table: nothing unlocks it",
+        );
+    }
     if classes.is_empty() {
         let near = nearest(name, registry.iter().map(|held| held.entry().name().as_str()));
         let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));

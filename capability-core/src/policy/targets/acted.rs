@@ -3,10 +3,11 @@
 //! A text that two readers could read as two things is not read at all: a rule that asks about it cannot be judged, and what
 //! cannot be judged is denied.
 
+use core::cell::OnceCell;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{MAX_HOST_BYTES, PlacePattern, TargetFamily, TargetPattern, address_token, is_label};
+use super::{MAX_HOST_BYTES, MAX_LABEL_BYTES, PlacePattern, TargetFamily, TargetPattern, address_token};
 use crate::contract::TargetKind;
 
 /// The longest address that is read, in bytes.
@@ -44,6 +45,8 @@ pub struct Place<'a> {
     port: Option<u16>,
     /// Whatever stands between host and query.
     path: &'a str,
+    /// The path read, once somebody asked.
+    segments: OnceCell<Result<Vec<Cow<'a, str>>, Unreadable>>,
 }
 
 impl<'a> Acted<'a> {
@@ -97,20 +100,13 @@ impl<'a> Acted<'a> {
     }
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// The host's labels; an address is one.
     fn labels(&self) -> impl Iterator<Item = &str> + Clone {
-        let mut rest = Some(&*self.host);
         let whole = self.is_address;
-        core::iter::from_fn(move || {
-            let text = rest?;
-            let (label, after) = match text.split_once('.') {
-                Some((label, after)) if !whole => (label, Some(after)),
-                _ => (text, None),
-            };
-            rest = after;
-            Some(label)
-        })
+        let mut labels = parts(&self.host, b'.');
+        let mut left = Some(&*self.host);
+        core::iter::from_fn(move || if whole { left.take() } else { labels.next() })
     }
 
     fn is_matched_by(&self, pattern: &PlacePattern) -> Result<bool, Unreadable> {
@@ -120,49 +116,83 @@ impl Place<'_> {
         }
         match &pattern.path {
             None => Ok(true),
-            Some(pattern) => Ok(pattern.matches(&self.segments()?)),
+            Some(pattern) => Ok(pattern.matches(self.segments()?)),
         }
     }
 
     /// What the host ends in, label by label: the whole first.
     pub(in crate::policy) fn suffixes(&self) -> impl Iterator<Item = &str> {
+        let whole = self.is_address;
         let mut rest = Some(&*self.host);
         core::iter::from_fn(move || {
             let suffix = rest?;
-            rest = if self.is_address { None } else { suffix.split_once('.').map(|(_, after)| after) };
+            rest = if whole { None } else { cut(suffix, b'.').1 };
             Some(suffix)
         })
     }
 
     /// The path's segments, with escapes resolved.
-    pub(in crate::policy) fn segments(&self) -> Result<Vec<Cow<'_, str>>, Unreadable> {
-        let mut segments = Vec::new();
-        for raw in self.path.split('/').filter(|raw| !raw.is_empty()) {
-            let segment = unescaped(raw)?;
-            let detour = matches!(&*segment, "." | "..");
-            if detour || segment.contains(|c: char| c == '/' || c == '\\' || c.is_control()) {
-                return Err(Unreadable);
-            }
-            segments.push(segment);
-        }
-        Ok(segments)
+    pub(in crate::policy) fn segments(&self) -> Result<&[Cow<'a, str>], Unreadable> {
+        let path = self.path;
+        self.segments.get_or_init(|| segments(path)).as_deref().map_err(|unreadable| *unreadable)
     }
+}
+
+fn segments(path: &str) -> Result<Vec<Cow<'_, str>>, Unreadable> {
+    let mut segments = Vec::new();
+    for raw in parts(path, b'/').filter(|raw| !raw.is_empty()) {
+        let segment = unescaped(raw)?;
+        let detour = matches!(&*segment, "." | "..");
+        if detour || segment.contains(|c: char| c == '/' || c == '\\' || c.is_control()) {
+            return Err(Unreadable);
+        }
+        segments.push(segment);
+    }
+    Ok(segments)
+}
+
+/// What stands before the first of these ASCII characters, and what stands after it. For texts as short as labels a walk is
+/// faster than a search.
+fn cut(text: &str, at: u8) -> (&str, Option<&str>) {
+    match text.bytes().position(|byte| byte == at) {
+        Some(position) => (text.get(..position).unwrap_or_default(), text.get(position + 1..)),
+        None => (text, None),
+    }
+}
+
+/// What stands between these ASCII characters.
+fn parts(text: &str, between: u8) -> impl Iterator<Item = &str> + Clone {
+    let mut rest = Some(text);
+    core::iter::from_fn(move || {
+        let (part, after) = cut(rest?, between);
+        rest = after;
+        Some(part)
+    })
+}
+
+/// Whether every character is visible and ASCII, and none is a backslash; anything else is looked at one by one.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
 fn url(text: &str) -> Result<Place<'_>, Unreadable> {
     // What some readers take out and others keep, and the slash that only some take for one.
     let doubtful = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
-    if text.len() > MAX_PLACE_BYTES || text.contains(doubtful) {
+    if text.len() > MAX_PLACE_BYTES || (!is_plain(text) && text.contains(doubtful)) {
         return Err(Unreadable);
     }
-    let (scheme, rest) = text.split_once("://").ok_or(Unreadable)?;
-    let standard = match scheme {
-        _ if scheme.eq_ignore_ascii_case("https") => 443,
-        _ if scheme.eq_ignore_ascii_case("http") => 80,
-        _ => return Err(Unreadable),
+    let after = |scheme: &str| {
+        text.get(..scheme.len()).filter(|head| head.eq_ignore_ascii_case(scheme)).and_then(|_| text.get(scheme.len()..))
     };
-    let (host, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let (standard, rest) = match (after("https://"), after("http://")) {
+        (Some(rest), _) => (443, rest),
+        (None, Some(rest)) => (80, rest),
+        (None, None) => return Err(Unreadable),
+    };
+    let end = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
+    let (host, rest) = rest.split_at_checked(end).ok_or(Unreadable)?;
+    let path =
+        rest.bytes().position(|byte| matches!(byte, b'?' | b'#')).and_then(|end| rest.get(..end)).unwrap_or(rest);
     Ok(Place { path, ..authority(host, Some(standard))? })
 }
 
@@ -172,22 +202,27 @@ fn authority(text: &str, standard: Option<u16>) -> Result<Place<'_>, Unreadable>
         Some(rest) => {
             let (address, port) = rest.split_once(']').ok_or(Unreadable)?;
             let address: Ipv6Addr = address.parse().map_err(|_| Unreadable)?;
+            let port = match port.strip_prefix(':') {
+                None if port.is_empty() => None,
+                None => return Err(Unreadable),
+                digits => digits,
+            };
             (Cow::Owned(address_token(IpAddr::V6(address))), true, port)
         }
         None => {
-            let (host, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+            let (host, port) = cut(text, b':');
             let (host, is_address) = name_or_address(host)?;
             (host, is_address, port)
         }
     };
-    let port = match port.strip_prefix(':') {
-        None if port.is_empty() => standard,
+    let port = match port {
+        None => standard,
         Some(digits) if (1..=5).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) => {
             Some(digits.parse().ok().filter(|port| *port != 0).ok_or(Unreadable)?)
         }
-        _ => return Err(Unreadable),
+        Some(_) => return Err(Unreadable),
     };
-    Ok(Place { host, is_address, port, path: "" })
+    Ok(Place { host, is_address, port, path: "", segments: OnceCell::new() })
 }
 
 fn name_or_address(text: &str) -> Result<(Cow<'_, str>, bool), Unreadable> {
@@ -195,20 +230,29 @@ fn name_or_address(text: &str) -> Result<(Cow<'_, str>, bool), Unreadable> {
     if name.len() > MAX_HOST_BYTES {
         return Err(Unreadable);
     }
-    let name = if name.bytes().any(|b| b.is_ascii_uppercase()) {
-        Cow::Owned(name.to_ascii_lowercase())
-    } else {
-        Cow::Borrowed(name)
-    };
-    if !name.split('.').all(is_label) {
+    let (mut upper, mut numeric, mut length) = (false, false, 0_usize);
+    for byte in name.bytes() {
+        match byte {
+            b'.' if length > 0 => length = 0,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' if length < MAX_LABEL_BYTES => {
+                upper |= byte.is_ascii_uppercase();
+                if length == 0 {
+                    numeric = byte.is_ascii_digit();
+                }
+                length += 1;
+            }
+            _ => return Err(Unreadable),
+        }
+    }
+    if length == 0 {
         return Err(Unreadable);
     }
     // A last part that begins like a number is a number to some readers: then it is an address in its usual spelling.
-    if name.rsplit('.').next().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit())) {
+    if numeric {
         let address: Ipv4Addr = text.parse().map_err(|_| Unreadable)?;
         return Ok((Cow::Owned(address_token(IpAddr::V4(address))), true));
     }
-    Ok((name, false))
+    Ok((if upper { Cow::Owned(name.to_ascii_lowercase()) } else { Cow::Borrowed(name) }, false))
 }
 
 fn unescaped(raw: &str) -> Result<Cow<'_, str>, Unreadable> {
@@ -228,11 +272,18 @@ fn unescaped(raw: &str) -> Result<Cow<'_, str>, Unreadable> {
 }
 
 fn file(text: &str) -> Result<Vec<&str>, Unreadable> {
-    if text.len() > MAX_PATH_BYTES || text.contains(|c: char| c == '\\' || c.is_control()) {
+    let doubtful = |c: char| c == '\\' || c.is_control();
+    if text.len() > MAX_PATH_BYTES || (!is_plain(text) && text.contains(doubtful)) {
         return Err(Unreadable);
     }
-    let segments: Vec<_> = text.split('/').filter(|segment| !segment.is_empty()).collect();
-    if segments.iter().any(|segment| matches!(*segment, "." | "..")) { Err(Unreadable) } else { Ok(segments) }
+    let mut segments = Vec::with_capacity(8);
+    for segment in parts(text, b'/').filter(|segment| !segment.is_empty()) {
+        if matches!(segment, "." | "..") {
+            return Err(Unreadable);
+        }
+        segments.push(segment);
+    }
+    Ok(segments)
 }
 
 fn words(text: &str) -> Result<Vec<String>, Unreadable> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use capability_core::approval::ApprovalStatus;
+use capability_core::approval::{ApprovalStatus, HistoryEntry};
 use capability_core::session::Subject;
 use capability_core::store::{Answer, Approvals, Moved};
 
@@ -115,6 +115,64 @@ fn refused(path: &Path) -> DatabaseError {
     let text = error.to_string();
     assert!(text.contains(&path.display().to_string()) && text.contains("\nhelp: "), "{text}");
     error
+}
+
+/// What waited in a database of the first version goes on waiting: it can be answered and used, and is nobody's repetition.
+#[tokio::test]
+async fn a_database_of_the_first_version_is_brought_up_to_date() {
+    let (dir, database) = sqlite();
+    let filed = filed(1, "alice", 100);
+    let mut content = serde_json::to_value(&filed.approval).unwrap();
+    for later in ["verdict", "grant", "instead_of"] {
+        content.as_object_mut().unwrap().remove(later);
+    }
+    drop(database);
+    let path = dir.path().join("state.db");
+    fs::remove_file(&path).unwrap();
+    {
+        let old = rusqlite::Connection::open(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        old.execute_batch(include_str!("../0001.sql")).unwrap();
+        old.execute_batch("UPDATE schema_version SET version = 1").unwrap();
+        let row = "INSERT INTO approvals (id, status, subject, summary, created_at, expires_at, content, digest, note,
+                   finished_at) VALUES (?1, ?2, 'alice', ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let summary = serde_json::to_string(&filed.summary()).unwrap();
+        let (created, expires) = (at(0).as_micros(), at(100).as_micros());
+        let none: Option<&str> = None;
+        old.execute(
+            row,
+            rusqlite::params![
+                id(1).to_string(),
+                "pending",
+                summary,
+                created,
+                expires,
+                content.to_string(),
+                digest(1).as_bytes().as_slice(),
+                none,
+                none
+            ],
+        )
+        .unwrap();
+        let denied = summary.replace(&id(1).to_string(), &id(2).to_string());
+        old.execute(
+            row,
+            rusqlite::params![id(2).to_string(), "denied", denied, created, expires, none, none, "no", created],
+        )
+        .unwrap();
+        old.execute("INSERT INTO journal (subject, session, turn, at, text) VALUES ('alice', '', 1, 1, 'noted')", [])
+            .unwrap();
+    }
+    let database = Database::open(&path).unwrap();
+    let store = database.approvals();
+    let found = store.find(id(1)).await.unwrap().unwrap();
+    let kept = found.filed.unwrap();
+    assert_eq!((&kept.approval, kept.digest), (&filed.approval, filed.digest));
+    assert_eq!(store.answer(id(1), Answer::Approve, &Subject::local(), at(1)).await.unwrap(), Moved::Yes);
+    assert_eq!(store.consume(id(1), digest(1), at(2)).await.unwrap(), Moved::Yes);
+    assert_eq!(store.find(id(2)).await.unwrap().unwrap().note.as_deref(), Some("no"));
+    let journal = database.journal().newest(&"alice".parse().unwrap(), 9).await.unwrap();
+    assert!(matches!(&journal[0].entry, HistoryEntry::Subject { text, .. } if text == "noted"));
 }
 
 #[test]
