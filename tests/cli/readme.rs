@@ -12,6 +12,19 @@ fn block(language: &str) -> &'static str {
 }
 
 #[test]
+fn the_rules_on_the_front_page_are_rules() {
+    let (_, rules) = README.split_once("## Rules").unwrap();
+    let (_, rules) = rules.split_once("```toml\n").unwrap();
+    let home = Home::new();
+    let file = home.top().join("rules.toml");
+    std::fs::write(&file, rules.split_once("```").unwrap().0).unwrap();
+    let checked = home.run(&["policy", "check", file.to_str().unwrap()]).exits(0);
+    assert!(checked.out.contains("1 rule"), "{}", checked.out);
+    let reached = home.run(&["policy", "reach", "web.fetch", "--subject", "local", "--without-asking"]).exits(0);
+    assert!(reached.out.contains("never"), "{}", reached.out);
+}
+
+#[test]
 fn the_example_does_what_the_front_page_shows() {
     let project = Project::new("front-page", "", "");
     let at = env!("CARGO_MANIFEST_DIR");
