@@ -142,7 +142,7 @@
 //! | [`policy`] | the verdict: the maximum over pure contributors |
 //! | [`approval`] | a person's answer to one pending call, bound to it by a keyed digest |
 //! | [`executor`] | the six stages as typestates, outcomes, runners |
-//! | [`self_model`] | what a session can do at one moment, what it takes, and what is out of reach and why |
+//! | `self_model` | what a session can do at one moment, what it takes, and what is out of reach and why (feature `analysis`) |
 //! | [`observation`] | an outcome as data: with where it comes from, in a frame its content cannot leave |
 //! | [`provider`] | who executes a call |
 //! | [`audit`] | the one event type, and the sink that takes records |
@@ -181,6 +181,7 @@ use __private as private;
 pub mod __validation;
 pub mod provider;
 pub mod registry;
+#[cfg(feature = "analysis")]
 pub mod self_model;
 pub mod session;
 pub mod store;

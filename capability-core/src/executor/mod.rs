@@ -9,6 +9,7 @@ mod execute;
 mod finish;
 mod grants;
 mod invocation;
+#[cfg(feature = "analysis")]
 mod mirror;
 mod outcome;
 mod permit;

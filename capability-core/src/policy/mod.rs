@@ -4,6 +4,7 @@
 //! them: the operator's, a workspace's, a package's. Within one source a denial is terminal, and among everything else the
 //! narrowest rules count, where narrower means that one rule matches strictly less than another.
 
+#[cfg(feature = "analysis")]
 pub mod analysis;
 mod contributor;
 mod fit;

@@ -87,6 +87,7 @@ impl Declarations {
     }
 
     /// The scopes that are declared by name for `name`.
+    #[cfg(feature = "analysis")]
     pub(crate) fn scopes(&self, name: &str) -> impl Iterator<Item = &str> {
         let listed = match &self.0 {
             Listed::Everything => &[],
