@@ -111,6 +111,10 @@ fn facts(web: &Web, pending: &PendingApproval) -> Markup {
             div { dt { "Asked because" } dd #because {
                 ul { @for code in &pending.because { li { (code.message()) } } }
             } }
+            // Nothing says yet which message or page a target was taken from, and that is said.
+            @if pending.target.is_some() {
+                div { dt { "Target taken from" } dd #taken-from { "not traced" } }
+            }
             div { dt { "Risk" } dd #risk {
                 strong { (pending.risk.as_str()) } ", " (pending.class)
                 @if entry.as_ref().is_some_and(|entry| entry.idempotent) { ", twice is the same as once" }
