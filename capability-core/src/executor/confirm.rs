@@ -27,29 +27,25 @@ impl Invocation<Permitted> {
     }
 }
 
-/// What lets a call pass that policy does not.
-enum Needs {
-    /// The approval that is being resumed, for exactly this.
-    Ticket(InvocationDigest, Box<Filed>),
-    /// A standing answer where there can be one, else a person's.
-    Answer(Option<Asking>, Box<Filed>),
-}
-
 /// The answer it takes, used up; or the end, where it has to be waited for.
 async fn answered(mut course: Box<Course>) -> Result<Box<Course>, Box<Stopped>> {
-    let resumed = course.resumed.take();
-    let needs = course.question().map(|question| match resumed {
-        Some(filed) => Needs::Ticket(question.digest(), filed),
-        None => Needs::Answer(question.asking(), Box::new(question.filed(None))),
-    });
-    match needs {
+    if let Some(resumed) = course.resumed.take() {
+        return match course.question().map(|question| question.digest()) {
+            Some(digest) => consume(course, &resumed, digest).await,
+            None => Err(course.refuse(Code::SchemaFault)),
+        };
+    }
+    if let Some(asking) = course.question().and_then(|question| question.asking()) {
+        let (given, by_grant) = by_grant(course, &asking).await?;
+        if by_grant {
+            return Ok(given);
+        }
+        course = given;
+    }
+    // Only for a person is it copied, named and given a time.
+    match course.question().map(|question| question.filed(None)) {
+        Some(filed) => Err(file(course, filed).await),
         None => Err(course.refuse(Code::SchemaFault)),
-        Some(Needs::Ticket(digest, filed)) => consume(course, &filed, digest).await,
-        Some(Needs::Answer(None, filed)) => Err(file(course, *filed).await),
-        Some(Needs::Answer(Some(asking), filed)) => match by_grant(course, &asking).await? {
-            (course, true) => Ok(course),
-            (course, false) => Err(file(course, *filed).await),
-        },
     }
 }
 
