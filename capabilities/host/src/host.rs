@@ -341,7 +341,9 @@ impl core::fmt::Debug for Host {
 }
 
 /// Who operators are called in the log: there is one credential.
-const OPERATOR: &str = "operator";
+pub(crate) fn operator_name() -> Subject {
+    "operator".parse().unwrap_or_else(|_| Subject::local())
+}
 
 /// Checks the operator credential, and admits whoever proves it. Setting and changing it and opening a session are recorded
 /// before they count.
@@ -359,7 +361,7 @@ impl Operators {
     }
 
     fn admit(&self) -> Operator {
-        self.mint.admit(OPERATOR.parse().unwrap_or_else(|_| Subject::local()))
+        self.mint.admit(operator_name())
     }
 
     /// Sets the first password.

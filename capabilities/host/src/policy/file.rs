@@ -17,6 +17,7 @@ use capability_core::{Capability, Environment};
 
 use super::{Loaded, PolicyError, Waiting, load};
 use crate::data_dir::{read_private_up_to, write_private};
+use crate::host::operator_name;
 
 /// The largest file of rules, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -24,9 +25,6 @@ pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// For so long after a change the file's content is compared at every call too: a second change within one tick of the file
 /// system's clock cannot be seen from outside.
 const UNSETTLED: Duration = Duration::from_secs(2);
-
-/// Who changes a file in the data directory.
-const OPERATOR: &str = "operator";
 
 /// Where the rules and the copy of what is in force lie.
 #[derive(Debug, Clone)]
@@ -282,8 +280,8 @@ impl Reader {
     }
 
     fn told(&self, key: SettingKey) -> bool {
-        let operator = OPERATOR.parse().unwrap_or_else(|_| Subject::local());
-        let event = Event::Configuration { key, operator };
+        // Who changes a file in the data directory is an operator.
+        let event = Event::Configuration { key, operator: operator_name() };
         !self.sink.submit(Record { at: self.environment.now(), event }).is_refused()
     }
 }
