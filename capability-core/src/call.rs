@@ -129,7 +129,8 @@ impl CallTerms {
         let Self { invocation, identity, target, max_result, confirmed, remaining } = self;
         let identity = Arc::new(identity);
         let ending = Ending::default();
-        let lease = Lease::new(Terms { entry, invocation, identity, target, broker, max_result, ending });
+        let lease =
+            Lease::new(Terms { entry, invocation, identity, target, broker, max_result, foreign: None, ending });
         let deadline = OnceLock::from(Instant::now() + remaining);
         Call { lease, deadline, confirmed }
     }

@@ -95,6 +95,7 @@
 //!         grant_limits: GrantLimits::off(),
 //!         history: Arc::new(MemoryHistory::new()),
 //!         policy: Arc::new(MemoryPolicy::new()),
+//!         providers: Arc::new(capability_core::provider::NoProviders),
 //!         environment: Arc::new(Still),
 //!         key: DigestKey::new([7; 32]),
 //!         limits: Limits::default(),

@@ -69,6 +69,7 @@ mod every_registered_capability {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits::default(),

@@ -110,6 +110,7 @@ impl Lab {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment,
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: 100_000, approval_lifetime: core::time::Duration::from_secs(120) },

@@ -126,6 +126,7 @@ impl Host {
             grant_limits: config.grant_limits(),
             history: Arc::new(journal.clone()),
             policy: Arc::clone(&policy) as _,
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),

@@ -158,6 +158,7 @@ impl Course {
             target: self.target.clone(),
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
+            foreign: None,
             ending: Ending::default(),
         });
         self.held = Some(LeaseHolder::of(&lease));

@@ -33,7 +33,7 @@ impl Course {
             arguments: self.arguments.as_bytes(),
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
             identity: self.ticket.session.identity(),
-            provider: self.provider()?.provider_id,
+            provider: &self.provider()?.provider_id,
             definition: None,
             preview: self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
         };

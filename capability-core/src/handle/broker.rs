@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::{
     BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing, MAX_ENTRY_BYTES,
-    MAX_PATH_BYTES, MAX_WRITE_BYTES,
+    MAX_PATH_BYTES, MAX_WRITE_BYTES, ProviderConnected, ToolReply,
 };
 use crate::contract::Class;
 use crate::future::BoxFuture;
@@ -74,6 +74,16 @@ pub enum BrokerRequest {
         /// The secret kind's name.
         secret: String,
     },
+    /// A call of the tool that the lease's decision names, with the arguments that were judged. There is nothing to name.
+    CallTool {
+        /// The kind of provider, as the handle has it.
+        kind: String,
+    },
+    /// A connection to the provider that the lease's target names.
+    ConnectProvider {
+        /// The kind of provider, as the handle has it.
+        kind: String,
+    },
 }
 
 impl core::fmt::Debug for BrokerRequest {
@@ -92,6 +102,8 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
             Self::Reveal { .. } => "Reveal",
+            Self::CallTool { .. } => "CallTool",
+            Self::ConnectProvider { .. } => "ConnectProvider",
         })
     }
 }
@@ -111,7 +123,9 @@ impl BrokerRequest {
             | Self::Exchange { .. }
             | Self::Write { .. }
             | Self::Remove { .. }
-            | Self::Reveal { .. } => true,
+            | Self::Reveal { .. }
+            | Self::CallTool { .. }
+            | Self::ConnectProvider { .. } => true,
         }
     }
 
@@ -123,7 +137,14 @@ impl BrokerRequest {
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
             Self::Open { path } | Self::List { path } | Self::Remove { path } => path.len() <= MAX_PATH_BYTES,
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
-            Self::Now | Self::DayBegan | Self::Device | Self::Connect | Self::Authorities | Self::Reveal { .. } => true,
+            Self::Now
+            | Self::DayBegan
+            | Self::Device
+            | Self::Connect
+            | Self::Authorities
+            | Self::Reveal { .. }
+            | Self::CallTool { .. }
+            | Self::ConnectProvider { .. } => true,
         }
     }
 
@@ -155,6 +176,8 @@ impl BrokerRequest {
                 }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
+            Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
+            Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
         }
     }
 }
@@ -180,6 +203,10 @@ pub enum BrokerReply {
     Written,
     /// The file is gone.
     Removed,
+    /// What the tool answered.
+    Called(Box<ToolReply>),
+    /// What the provider has.
+    Connected(ProviderConnected),
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
@@ -201,8 +228,8 @@ pub trait Broker: Send + Sync + 'static {
 mod tests {
     use super::BrokerRequest;
     use crate::handle::{
-        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Read,
-        Reads, Secret, SecretKind, Workspace, Write,
+        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal,
+        McpServers, ProviderLink, ProviderTool, Read, Reads, Secret, SecretKind, Workspace, Write,
     };
 
     struct Service;
@@ -234,6 +261,8 @@ mod tests {
             (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+            (BrokerRequest::CallTool { kind: "mcp".to_owned() }, ProviderTool::<McpServers>::KIND),
+            (BrokerRequest::ConnectProvider { kind: "mcp".to_owned() }, ProviderLink::<McpServers>::KIND),
         ]
     }
 
@@ -301,7 +330,7 @@ mod tests {
     #[test]
     fn whatever_is_seen_elsewhere_leaves_a_trace() {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true]);
+        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, true, true]);
     }
 
     #[test]

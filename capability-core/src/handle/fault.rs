@@ -77,6 +77,8 @@ pub enum BrokerFault {
     HardLinked,
     /// The machine's own permissions refuse it.
     NotPermitted,
+    /// The provider's tool is not the one that was judged any more.
+    DefinitionChanged,
 }
 
 impl BrokerFault {
@@ -112,6 +114,7 @@ impl BrokerFault {
             Self::NotAFile => "what is at that path is not of the kind that was asked for",
             Self::HardLinked => "the file has a second name, perhaps outside the workspace",
             Self::NotPermitted => "the machine's own permissions refuse it",
+            Self::DefinitionChanged => "the provider's tool is not the one that was judged any more",
         }
     }
 
@@ -153,6 +156,7 @@ impl BrokerFault {
             Self::NotAFile => "name a plain file, or a directory where one is asked for",
             Self::HardLinked => "replace it by a copy of its own first",
             Self::NotPermitted => "the operator gives the host's user access to it",
+            Self::DefinitionChanged => "an operator looks at what changed and accepts it, or not",
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Broker, HandleKind};
 use crate::audit::InvocationId;
 use crate::contract::{Capability, CapabilityName, TargetKind};
+use crate::provider::ProviderDecision;
 use crate::session::{Ending, SessionIdentity};
 
 /// For whom a request is made: minted by the executor for one invocation, never by a capability. Cheap to clone; all clones
@@ -25,7 +26,16 @@ pub(crate) struct Terms {
     pub(crate) broker: Arc<dyn Broker>,
     /// How many bytes the result's JSON text may have.
     pub(crate) max_result: u64,
+    /// The decision about a foreign tool, and the exact text of the arguments that it would be sent; boxed: few calls have it.
+    pub(crate) foreign: Option<Box<Foreign>>,
     pub(crate) ending: Ending,
+}
+
+/// A call that goes on to a provider.
+#[derive(Clone)]
+pub(crate) struct Foreign {
+    pub(crate) decision: Arc<ProviderDecision>,
+    pub(crate) arguments: Vec<u8>,
 }
 
 impl Lease {
@@ -71,6 +81,13 @@ impl Lease {
     #[must_use]
     pub fn target(&self) -> Option<(TargetKind, &str)> {
         self.0.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
+    }
+
+    /// The decision that this very call was judged and approved under, with the JSON text of the arguments that go to the
+    /// provider; none for a call that this host carries out by itself.
+    #[must_use]
+    pub fn provided(&self) -> Option<(&Arc<ProviderDecision>, &[u8])> {
+        self.0.foreign.as_ref().map(|foreign| (&foreign.decision, foreign.arguments.as_slice()))
     }
 
     /// The declared handle of that family and instance, with what it allows; `None` when the entry declares none.

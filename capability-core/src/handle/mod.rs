@@ -15,6 +15,8 @@
 //! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
 //! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
+//! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
+//! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
 //! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device` and the reading side of `Workspace` answer;
 //! once it has ended, none does.
@@ -31,6 +33,7 @@ mod http;
 mod journal;
 mod lease;
 mod permits;
+mod provider;
 mod secret;
 mod workspace;
 
@@ -51,6 +54,10 @@ pub(crate) use lease::{LeaseHolder, Terms};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
+};
+pub use provider::{
+    Edges, McpServers, OmittedContent, ProviderConnected, ProviderKind, ProviderLink, ProviderTool, Relays,
+    ToolContent, ToolReply,
 };
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use workspace::{
@@ -92,6 +99,10 @@ pub enum HandleFamily {
     Workspace,
     /// A secret the operator bound.
     Secret,
+    /// One tool of a provider that the operator connected.
+    ProviderTool,
+    /// The way to a provider that the operator configured.
+    ProviderLink,
 }
 
 impl HandleFamily {
@@ -107,6 +118,8 @@ impl HandleFamily {
             Self::Endpoint => "endpoint",
             Self::Workspace => "workspace",
             Self::Secret => "secret",
+            Self::ProviderTool => "provider_tool",
+            Self::ProviderLink => "provider_link",
         }
     }
 }

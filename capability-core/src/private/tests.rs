@@ -119,6 +119,7 @@ fn call(name: &str) -> Call {
         target: None,
         broker: Arc::new(Nobody),
         max_result: entry.bounds().max_result(),
+        foreign: None,
         ending: Ending::default(),
     });
     Call::new(lease)

@@ -225,6 +225,7 @@ impl Broker for HostBroker {
             // Only this kernel confines a lookup.
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => false,
         }
     }
 

@@ -90,6 +90,7 @@ impl Service {
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => format!("{kind}: nothing is configured"),
         })
     }
 
