@@ -34,7 +34,14 @@ impl Call {
     /// confirmed is refused whatever would leave a trace, and one that has ended is refused everything.
     pub fn ask(&self, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
         match self.admits(&request) {
-            Ok(()) => self.lease.terms().broker.serve(&self.lease, request),
+            Ok(()) => match (&self.lease.terms().asks, &request) {
+                // Known here: no broker is asked.
+                (Some(session), BrokerRequest::Declares { name, scope }) => {
+                    let declares = session.declares(name, scope.as_deref());
+                    Box::pin(core::future::ready(Ok(BrokerReply::Declares(declares))))
+                }
+                _ => self.lease.terms().broker.serve(&self.lease, request),
+            },
             Err(fault) => Box::pin(core::future::ready(Err(fault))),
         }
     }
@@ -129,8 +136,17 @@ impl CallTerms {
         let Self { invocation, identity, target, max_result, confirmed, remaining } = self;
         let identity = Arc::new(identity);
         let ending = Ending::default();
-        let lease =
-            Lease::new(Terms { entry, invocation, identity, target, broker, max_result, foreign: None, ending });
+        let lease = Lease::new(Terms {
+            entry,
+            invocation,
+            identity,
+            target,
+            broker,
+            max_result,
+            foreign: None,
+            asks: None,
+            ending,
+        });
         let deadline = OnceLock::from(Instant::now() + remaining);
         Call { lease, deadline, confirmed }
     }

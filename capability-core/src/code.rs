@@ -119,6 +119,10 @@ codes! {
     Locked "locked" at Policy: "this capability is locked: it exists to be named and never runs", help "nothing unlocks it";
     /// The subject's manifest does not declare it.
     Undeclared "undeclared" at Policy: "this subject's manifest does not declare the capability", help "an operator adds it to the subject's manifest";
+    /// The subject's manifest asks for a person.
+    ManifestAsk "manifest_ask" at Policy: "this subject's manifest asks for a person", help "a person answers it";
+    /// The subject's manifest denies it.
+    ManifestDeny "manifest_deny" at Policy: "this subject's manifest denies it", help "an operator changes the subject's manifest";
     /// Plan mode blocks what changes or leaves the device.
     PlanMode "plan_mode" at Policy: "plan mode runs only what is read-only and local", help "ask again in a live session";
     /// The family of an external capability is off.

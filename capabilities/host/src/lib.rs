@@ -45,6 +45,7 @@ pub mod runner;
 mod service;
 mod socket;
 pub mod store;
+pub mod subjects;
 mod web;
 mod words;
 

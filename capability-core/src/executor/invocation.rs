@@ -13,7 +13,7 @@ use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, TargetKind};
-use crate::handle::{Lease, LeaseHolder, Terms};
+use crate::handle::{HandleFamily, Lease, LeaseHolder, Terms};
 use crate::policy::Decision;
 use crate::provider::ProviderDecision;
 use crate::registry::Registered;
@@ -159,6 +159,7 @@ impl Course {
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
             foreign: None,
+            asks: entry.holds(HandleFamily::Context).then(|| self.ticket.session.clone()),
             ending: Ending::default(),
         });
         self.held = Some(LeaseHolder::of(&lease));

@@ -7,7 +7,7 @@ use super::{
     BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing, MAX_ENTRY_BYTES,
     MAX_PATH_BYTES, MAX_WRITE_BYTES, ProviderConnected, ToolReply,
 };
-use crate::contract::Class;
+use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
 
@@ -74,6 +74,13 @@ pub enum BrokerRequest {
         /// The secret kind's name.
         secret: String,
     },
+    /// Whether the call's subject declares something; answered from the lease.
+    Declares {
+        /// A capability's name.
+        name: String,
+        /// Its scope.
+        scope: Option<String>,
+    },
     /// A call of the tool that the lease's decision names, with the arguments that were judged. There is nothing to name.
     CallTool {
         /// The kind of provider, as the handle has it.
@@ -102,6 +109,7 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
             Self::Reveal { .. } => "Reveal",
+            Self::Declares { .. } => "Declares",
             Self::CallTool { .. } => "CallTool",
             Self::ConnectProvider { .. } => "ConnectProvider",
         })
@@ -114,9 +122,13 @@ impl BrokerRequest {
     /// it may look at files of the workspace and at this machine, and the rest waits for the body.
     pub(crate) const fn leaves_a_trace(&self) -> bool {
         match self {
-            Self::Now | Self::DayBegan | Self::Device | Self::Authorities | Self::Open { .. } | Self::List { .. } => {
-                false
-            }
+            Self::Now
+            | Self::DayBegan
+            | Self::Device
+            | Self::Authorities
+            | Self::Open { .. }
+            | Self::List { .. }
+            | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
@@ -137,6 +149,9 @@ impl BrokerRequest {
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
             Self::Open { path } | Self::List { path } | Self::Remove { path } => path.len() <= MAX_PATH_BYTES,
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
+            Self::Declares { name, scope } => {
+                name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
+            }
             Self::Now
             | Self::DayBegan
             | Self::Device
@@ -176,6 +191,7 @@ impl BrokerRequest {
                 }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
+            Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
             Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
             Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
         }
@@ -203,6 +219,8 @@ pub enum BrokerReply {
     Written,
     /// The file is gone.
     Removed,
+    /// Whether it is declared.
+    Declares(bool),
     /// What the tool answered.
     Called(Box<ToolReply>),
     /// What the provider has.
@@ -228,8 +246,8 @@ pub trait Broker: Send + Sync + 'static {
 mod tests {
     use super::BrokerRequest;
     use crate::handle::{
-        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal,
-        McpServers, ProviderLink, ProviderTool, Read, Reads, Secret, SecretKind, Workspace, Write,
+        BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod,
+        Journal, McpServers, ProviderLink, ProviderTool, Read, Reads, Secret, SecretKind, Workspace, Write,
     };
 
     struct Service;
@@ -261,6 +279,7 @@ mod tests {
             (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+            (BrokerRequest::Declares { name: "fs.read".to_owned(), scope: None }, Context::KIND),
             (BrokerRequest::CallTool { kind: "mcp".to_owned() }, ProviderTool::<McpServers>::KIND),
             (BrokerRequest::ConnectProvider { kind: "mcp".to_owned() }, ProviderLink::<McpServers>::KIND),
         ]
@@ -330,7 +349,7 @@ mod tests {
     #[test]
     fn whatever_is_seen_elsewhere_leaves_a_trace() {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, true, true]);
+        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, false, true, true]);
     }
 
     #[test]

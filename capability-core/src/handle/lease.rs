@@ -7,7 +7,7 @@ use super::{Broker, HandleKind};
 use crate::audit::InvocationId;
 use crate::contract::{Capability, CapabilityName, TargetKind};
 use crate::provider::ProviderDecision;
-use crate::session::{Ending, SessionIdentity};
+use crate::session::{Ending, Session, SessionIdentity};
 
 /// For whom a request is made: minted by the executor for one invocation, never by a capability. Cheap to clone; all clones
 /// are one lease.
@@ -28,6 +28,8 @@ pub(crate) struct Terms {
     pub(crate) max_result: u64,
     /// The decision about a foreign tool, and the exact text of the arguments that it would be sent; boxed: few calls have it.
     pub(crate) foreign: Option<Box<Foreign>>,
+    /// The session, for a body that may ask what its subject declares; none where the body runs elsewhere.
+    pub(crate) asks: Option<Session>,
     pub(crate) ending: Ending,
 }
 

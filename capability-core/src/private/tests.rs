@@ -120,6 +120,7 @@ fn call(name: &str) -> Call {
         broker: Arc::new(Nobody),
         max_result: entry.bounds().max_result(),
         foreign: None,
+        asks: None,
         ending: Ending::default(),
     });
     Call::new(lease)
