@@ -43,6 +43,9 @@ pub struct Question<'a> {
     pub scope: Option<&'a str>,
     /// What the call acts on: the entry's target kind, and the argument that names it.
     pub target: Option<(TargetKind, &'a str)>,
+    /// What it acts on beside its target, each as a target of the entry's kind: rules are held against each, and the
+    /// strictest answer counts.
+    pub acts_on: &'a [String],
     /// The session's mode.
     pub mode: Mode,
     /// The switch of the entry's family; looked at for external classes only.
@@ -212,7 +215,43 @@ impl Ruled {
         Self { operator, workspace: clear(), package: clear(), delegation: clear(), fault: None, said: None }
     }
 
+    /// What rules say to everything that the call acts on: the strictest of what they say to each.
     fn by_rules(question: &Question<'_>, everything: bool) -> Self {
+        let kind = question.capability.target().kind;
+        let mut all = question.acts_on.iter().map(|text| Some((kind, text.as_str())));
+        // Without a target of its own it acts on the others only.
+        let first = if question.target.is_some() { question.target } else { all.next().flatten() };
+        let mut ruled = Self::by_rules_on(question, first, everything);
+        for target in all {
+            ruled = ruled.stricter(Self::by_rules_on(question, target, everything));
+        }
+        if let Some(said) = ruled.said.as_mut().filter(|_| !question.acts_on.is_empty()) {
+            said.one_of_several();
+        }
+        ruled
+    }
+
+    /// The stricter of each word; which rules were looked at is kept of whichever is stricter as a whole.
+    fn stricter(self, other: Self) -> Self {
+        let stricter = |one: (Verdict, Code), another: (Verdict, Code)| if another.0 > one.0 { another } else { one };
+        let said = if other.strictest() > self.strictest() { other.said } else { self.said };
+        Self {
+            operator: stricter(self.operator, other.operator),
+            workspace: stricter(self.workspace, other.workspace),
+            package: stricter(self.package, other.package),
+            delegation: stricter(self.delegation, other.delegation),
+            fault: self.fault.max(other.fault),
+            said,
+        }
+    }
+
+    fn strictest(&self) -> Verdict {
+        let said = [self.operator.0, self.workspace.0, self.package.0, self.delegation.0];
+        let by_rules = said.into_iter().max().unwrap_or(Verdict::Deny);
+        if self.fault.is_some() { Verdict::Deny } else { by_rules }
+    }
+
+    fn by_rules_on(question: &Question<'_>, target: Option<(TargetKind, &str)>, everything: bool) -> Self {
         let default = question.capability.default_effect();
         let asking = Asking {
             name: question.capability.name().as_str(),
@@ -220,13 +259,14 @@ impl Ruled {
             subject: question.subject,
             action: question.class.side_effect,
             origin: question.origin,
-            target: question.target,
+            target,
             at: question.at,
         };
         let Judgement { said: [operator, workspace, package], fault, considered, omitted } =
             judge(question.policy, &asking, default, everything);
-        let said = (!considered.is_empty())
-            .then(|| Box::new(RulesSaid { policy: Arc::clone(question.policy), default, considered, omitted }));
+        let said = (!considered.is_empty()).then(|| {
+            Box::new(RulesSaid { policy: Arc::clone(question.policy), default, considered, omitted, several: false })
+        });
         let fault = fault.map(super::judge::Fault::code);
         let mut ruled = Self { operator, workspace, package, delegation: clear(), fault, said };
         for ancestor in question.behind {
