@@ -85,6 +85,8 @@ codes! {
     SessionEnded "session_ended" at Entry: "the session has ended", help "open a new session";
     /// No entry has that name and version.
     UnknownCapability "unknown_capability" at Resolve: "no capability has exactly that name and version", help "see what exists with `capability list`";
+    /// The tool is not the one that was found.
+    SelectionStale "selection_stale" at Resolve: "the tool is another one than the one that was found: its definition has changed since", help "search again with `tool_search`, and call it with the digest it gives";
     /// Above the size limit.
     ArgumentsTooLarge "arguments_too_large" at Validate: "the arguments are too large", help "send at most 1 MiB of JSON";
     /// Not JSON, or not of a kind that is taken.

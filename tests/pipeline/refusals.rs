@@ -48,6 +48,11 @@ async fn provoke(code: Code) -> Option<Case> {
             bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
         }
         Code::UnknownCapability => bench.invoke("lab.act_read_locals", &json!({ "behaviour": "answer" })).await,
+        Code::SelectionStale => {
+            let digest = "00000000000000000000000000000000".parse().expect("32 digits");
+            let stale = proposal("lab.act_read_local", &json!({ "behaviour": "answer" })).selected(digest);
+            bench.executor.invoke(&bench.session, stale).await
+        }
         Code::ArgumentsTooLarge => raw(&vec![b' '; 10 << 20]).await,
         Code::ArgumentsMalformed => raw(b"{\"behaviour\":").await,
         Code::DuplicateKey => raw(br#"{"behaviour":"answer","behaviour":"answer"}"#).await,
