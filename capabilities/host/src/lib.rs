@@ -28,6 +28,7 @@ use capabilities as _;
 pub mod audit_log;
 mod blocking;
 pub mod broker;
+pub mod channel;
 mod cli;
 pub mod config;
 mod connection;

@@ -31,7 +31,7 @@ pub use http::{Host, Place, Scheme};
 #[cfg(target_os = "linux")]
 pub use linux::LinuxDevice;
 pub use resolve::{Resolver, SystemResolver};
-pub(crate) use secrets::private_text;
+pub(crate) use secrets::{Secrets, private_text, wipe};
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -49,7 +49,6 @@ use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
 use files::Files;
 use http::Connector;
-use secrets::Secrets;
 
 /// What the operator bound beyond what every host has.
 #[derive(Default)]
