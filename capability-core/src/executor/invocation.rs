@@ -80,6 +80,8 @@ pub(super) struct Course {
     pub(super) held: Option<LeaseHolder>,
     /// Validated: what would run. What policy denies is not prepared. Execute takes it.
     pub(super) prepared: Option<(Prepared, Call)>,
+    /// Confirmed: whether a person's answer to this very call was used up for it.
+    pub(super) answered: bool,
     /// Executed or stopped: how it ended; what became of the world is the ticket's.
     pub(super) ended: Option<Ended>,
     /// Where in a schema it ended.
@@ -125,6 +127,7 @@ impl Course {
                 judged: None,
                 held: None,
                 prepared: None,
+                answered: false,
                 ended: None,
                 place: None,
             },
@@ -159,6 +162,7 @@ impl Course {
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
             ending: Ending::default(),
+            shown: std::sync::OnceLock::new(),
         });
         self.held = Some(LeaseHolder::of(&lease));
         Call::new(lease)

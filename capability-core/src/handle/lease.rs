@@ -1,7 +1,7 @@
 //! For whom a handle is served, and for how long.
 
 use core::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Broker, HandleKind};
 use crate::audit::InvocationId;
@@ -26,6 +26,8 @@ pub(crate) struct Terms {
     /// How many bytes the result's JSON text may have.
     pub(crate) max_result: u64,
     pub(crate) ending: Ending,
+    /// What the preview rests on, once there is one: what a person answers for, or has answered for.
+    pub(crate) shown: OnceLock<Vec<[u8; 32]>>,
 }
 
 impl Lease {
@@ -71,6 +73,17 @@ impl Lease {
     #[must_use]
     pub fn target(&self) -> Option<(TargetKind, &str)> {
         self.0.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
+    }
+
+    /// Whether the call's preview rests on that: what is approved holds for it and for nothing else.
+    #[must_use]
+    pub fn rests_on(&self, hash: &[u8; 32]) -> bool {
+        self.0.shown.get().is_some_and(|shown| shown.contains(hash))
+    }
+
+    /// Keeps what the preview rests on.
+    pub(crate) fn show(&self, rests_on: &[[u8; 32]]) {
+        let _ = self.0.shown.set(rests_on.to_vec());
     }
 
     /// The declared handle of that family and instance, with what it allows; `None` when the entry declares none.
