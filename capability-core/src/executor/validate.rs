@@ -45,6 +45,10 @@ impl Invocation<Resolved> {
                 Ok(prepared) => {
                     if let Some(preview) = prepared.preview() {
                         call.lease().show(&preview.rests_on);
+                        // What the author's look at the call raises is policy's to hear, however soon it came.
+                        if preview.raise.is_some() {
+                            course.judged = None;
+                        }
                     }
                     course.prepared = Some((prepared, call));
                 }
