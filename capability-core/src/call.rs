@@ -53,8 +53,11 @@ impl Call {
         if !self.confirmed && request.leaves_a_trace() {
             return Err(BrokerFault::Unconfirmed);
         }
-        let target = terms.target.as_ref().filter(|(kind, _)| *kind == TargetKind::Path);
-        request.is_for_its_paths(target.filter(|_| self.answered).map(|(_, path)| path.as_str()))
+        let target = terms.target.as_ref().filter(|(kind, _)| *kind == TargetKind::Path).map(|(_, path)| path.as_str());
+        request.is_for_its_paths(target.filter(|_| self.answered))?;
+        let Some(rules) = &terms.rules else { return Ok(()) };
+        let admitted = |path: &str| rules.admit(terms.entry, target, path, self.answered);
+        if request.paths().all(admitted) { Ok(()) } else { Err(BrokerFault::RuleDenied) }
     }
 
     /// For whom it runs.
@@ -144,6 +147,7 @@ impl CallTerms {
             broker,
             max_result,
             ending,
+            rules: None,
             shown: OnceLock::new(),
         });
         let deadline = OnceLock::from(Instant::now() + remaining);

@@ -13,11 +13,12 @@ use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, TargetKind};
-use crate::handle::{Lease, LeaseHolder, Terms};
-use crate::policy::Decision;
+use crate::handle::{HandleFamily, Lease, LeaseHolder, Terms};
+use crate::policy::{Decision, PathRules};
 use crate::provider::ProviderDecision;
 use crate::registry::Registered;
 use crate::session::Ending;
+use crate::time::Timestamp;
 
 /// One invocation in one state.
 ///
@@ -162,10 +163,23 @@ impl Course {
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
             ending: Ending::default(),
+            rules: self.path_rules(entry),
             shown: std::sync::OnceLock::new(),
         });
         self.held = Some(LeaseHolder::of(&lease));
         Call::new(lease)
+    }
+
+    /// The rules of this moment, for an entry that is lent files.
+    fn path_rules(&self, entry: &Capability) -> Option<PathRules> {
+        entry.handles().iter().find(|kind| kind.family() == HandleFamily::Workspace)?;
+        let executor = &self.ticket.executor;
+        let policy = executor.policy.current();
+        if policy.is_empty() {
+            return None;
+        }
+        let at = if policy.asks_for_the_time() { executor.environment.now() } else { Timestamp::from_micros(0) };
+        Some(PathRules { policy, session: self.ticket.session.clone(), scope: self.scope.clone(), at })
     }
 
     /// Ends here, before the body began. What was prepared is thrown away.

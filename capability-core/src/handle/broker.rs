@@ -161,6 +161,20 @@ impl BrokerRequest {
         }
     }
 
+    /// The paths of the workspace that it names.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        let (one, several) = match self {
+            Self::Open { path, .. }
+            | Self::Fingerprint { path }
+            | Self::List { path }
+            | Self::Write { path, .. }
+            | Self::Remove { path } => (Some(path), &[][..]),
+            Self::Change { changes } => (None, changes.as_slice()),
+            _ => (None, &[][..]),
+        };
+        one.into_iter().chain(several.iter().map(|change| &change.path)).map(String::as_str)
+    }
+
     /// Whether what it gives along is within what its handle takes, whoever made it: a request that did not come through
     /// its handle was not measured there.
     pub(crate) fn is_within_caps(&self) -> bool {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::{Broker, HandleKind};
 use crate::audit::InvocationId;
 use crate::contract::{Capability, CapabilityName, TargetKind};
+use crate::policy::PathRules;
 use crate::session::{Ending, SessionIdentity};
 
 /// For whom a request is made: minted by the executor for one invocation, never by a capability. Cheap to clone; all clones
@@ -26,6 +27,8 @@ pub(crate) struct Terms {
     /// How many bytes the result's JSON text may have.
     pub(crate) max_result: u64,
     pub(crate) ending: Ending,
+    /// Rules that may be about paths; none where there are no rules, and where no files are lent.
+    pub(crate) rules: Option<PathRules>,
     /// What the preview rests on, once there is one: what a person answers for, or has answered for.
     pub(crate) shown: OnceLock<Vec<[u8; 32]>>,
 }

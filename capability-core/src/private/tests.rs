@@ -120,6 +120,7 @@ fn call(name: &str) -> Call {
         broker: Arc::new(Nobody),
         max_result: entry.bounds().max_result(),
         ending: Ending::default(),
+        rules: None,
         shown: std::sync::OnceLock::new(),
     });
     Call::new(lease)
