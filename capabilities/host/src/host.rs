@@ -357,6 +357,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })
 }
 

@@ -122,6 +122,8 @@ fn call(name: &str) -> Call {
         foreign: None,
         asks: None,
         ending: Ending::default(),
+        rules: None,
+        shown: std::sync::OnceLock::new(),
     });
     Call::new(lease)
 }
