@@ -19,6 +19,7 @@ mod object;
 pub mod pihole;
 pub mod plain;
 pub mod system;
+pub mod terminal;
 pub mod web;
 
 capability_core::contracts!("../contracts.lock");
