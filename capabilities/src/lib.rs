@@ -31,6 +31,7 @@ mod object;
 pub mod pihole;
 pub mod plain;
 pub mod system;
+pub mod terminal;
 pub mod web;
 
 capability_core::contracts!("../contracts.lock");
