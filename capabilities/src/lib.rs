@@ -3,6 +3,9 @@
 //! | capability | what it does | class |
 //! |---|---|---|
 //! | [`subject.note`](note::subject_note) | a note in the subject's own journal | `read_only` + `local` |
+//! | [`self.introspect`](own::self_introspect) | an earlier result of the same session | `read_only` + `local` |
+//! | [`self.reflect`](own::self_reflect) | why the subject's own calls ended as they did | `read_only` + `local` |
+//! | [`self.calls`](own::self_calls) | a search in the same | `read_only` + `local` |
 //! | [`system.health`](system::system_health) | how this machine is, and what is wrong | `read_only` + `local` |
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
@@ -28,6 +31,8 @@ pub mod locked;
 pub mod metrics;
 pub mod note;
 mod object;
+#[path = "self_.rs"]
+pub mod own;
 pub mod pihole;
 pub mod plain;
 pub mod system;

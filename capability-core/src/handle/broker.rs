@@ -6,8 +6,10 @@ use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
     BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Lease,
-    Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_PATH_BYTES, MAX_WRITE_BYTES, ProviderConnected, TargetPlace, ToolReply,
+    Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls,
+    OwnResult, ProviderConnected, TargetPlace, ToolReply,
 };
+use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
@@ -30,6 +32,16 @@ pub enum BrokerRequest {
     Append {
         /// The entry, untrusted text.
         text: String,
+    },
+    /// An earlier result of the lease's own session.
+    Recall {
+        /// What it came with.
+        receipt: Receipt,
+    },
+    /// What the lease's own subject asked for, and what became of it.
+    Reflect {
+        /// Which calls.
+        wanted: OwnCalls,
     },
     /// A connection to the lease's approved target. There is nothing to name.
     Connect,
@@ -118,6 +130,8 @@ impl core::fmt::Debug for BrokerRequest {
             Self::DayBegan => "DayBegan",
             Self::Device => "Device",
             Self::Append { .. } => "Append",
+            Self::Recall { .. } => "Recall",
+            Self::Reflect { .. } => "Reflect",
             Self::Connect => "Connect",
             Self::Authorities => "Authorities",
             Self::Exchange { .. } => "Exchange",
@@ -154,6 +168,9 @@ impl BrokerRequest {
             | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
+            // A question stands on what it shows, not on what was seen before.
+            | Self::Recall { .. }
+            | Self::Reflect { .. }
             | Self::Connect
             | Self::Exchange { .. }
             | Self::OpenTarget
@@ -203,6 +220,10 @@ impl BrokerRequest {
     pub(crate) fn is_within_caps(&self) -> bool {
         match self {
             Self::Append { text } => text.len() <= MAX_ENTRY_BYTES,
+            Self::Reflect { wanted } => {
+                wanted.most <= MAX_OWN_CALLS
+                    && wanted.capability.as_ref().is_none_or(|name| name.len() <= MAX_NAME_BYTES)
+            }
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
             Self::Open { path, .. } | Self::List { path } | Self::Remove { path } | Self::Fingerprint { path } => {
                 path.len() <= MAX_PATH_BYTES
@@ -223,6 +244,7 @@ impl BrokerRequest {
             | Self::Authorities
             | Self::OpenTarget
             | Self::PlaceTarget
+            | Self::Recall { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
             | Self::ConnectProvider { .. } => true,
@@ -243,6 +265,7 @@ impl BrokerRequest {
             Self::Now | Self::DayBegan => holds(HandleFamily::Clock, "").map(drop),
             Self::Device => holds(HandleFamily::Device, "").map(drop),
             Self::Append { .. } => holds(HandleFamily::Journal, "").map(drop),
+            Self::Recall { .. } | Self::Reflect { .. } => holds(HandleFamily::OwnHistory, "").map(drop),
             Self::Connect | Self::Authorities => holds(HandleFamily::Http, "").map(drop),
             Self::Exchange { endpoint, method, path, .. } => {
                 let kind = holds(HandleFamily::Endpoint, endpoint)?;
@@ -273,6 +296,10 @@ pub enum BrokerReply {
     Device(Box<DeviceReadings>),
     /// The entry is stored.
     Appended,
+    /// The earlier result, where there is one.
+    Recalled(Option<Box<OwnResult>>),
+    /// The calls, the newest first.
+    Reflected(Vec<OwnCall>),
     /// The operator's own certificate authorities, each a certificate in DER.
     Authorities(Vec<Vec<u8>>),
     /// What the service answered.
@@ -315,9 +342,11 @@ pub trait Broker: Send + Sync + 'static {
 #[cfg(test)]
 mod tests {
     use super::BrokerRequest;
+    use crate::audit::Receipt;
     use crate::handle::{
         BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-        HttpMethod, Journal, McpServers, ProviderLink, ProviderTool, Read, Reads, Secret, SecretKind, Workspace, Write,
+        HttpMethod, Journal, McpServers, OwnCalls, OwnHistory, ProviderLink, ProviderTool, Read, Reads, Secret,
+        SecretKind, Workspace, Write,
     };
 
     struct Service;
@@ -356,6 +385,8 @@ mod tests {
             (BrokerRequest::PlaceTarget, Workspace::<Read>::KIND),
             (BrokerRequest::Fingerprint { path: path() }, Workspace::<Read>::KIND),
             (BrokerRequest::Change { changes: vec![change("a", 0)] }, Workspace::<Write>::KIND),
+            (BrokerRequest::Recall { receipt: Receipt { seq: 1, hash: None } }, OwnHistory::KIND),
+            (BrokerRequest::Reflect { wanted: OwnCalls::default() }, OwnHistory::KIND),
         ]
     }
 
@@ -441,6 +472,7 @@ mod tests {
             asked(vec![("q".to_owned(), "x".repeat(8 << 10))], None),
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
+            BrokerRequest::Reflect { wanted: OwnCalls { most: 51, ..OwnCalls::default() } },
             BrokerRequest::Open { path: "x".repeat(1025), sole: true },
             BrokerRequest::Fingerprint { path: "x".repeat(1025) },
             BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
@@ -459,7 +491,7 @@ mod tests {
             seen,
             [
                 false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
-                true
+                true, true, true
             ]
         );
     }
