@@ -152,6 +152,7 @@ impl Asked {
             mode: Mode::Live,
             opt_in: OptIn::On,
             bound: true,
+            raised: None,
             faulted: false,
             at: Timestamp::from_micros(NOON),
             policy,

@@ -7,6 +7,7 @@ use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network};
 use crate::future::Soon;
 use crate::policy::{Decision, OptIn, Question, Rule, RulesSaid, Verdict, evaluate_into};
+use crate::preview::Raise;
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
 use crate::time::Timestamp;
@@ -90,6 +91,7 @@ impl Course {
             mode: identity.mode,
             opt_in,
             bound,
+            raised: self.raised(),
             faulted: false,
             // The clock is only read for rules that ask for it.
             at: if policy.asks_for_the_time() {
@@ -102,6 +104,13 @@ impl Course {
         let decision = self.judged.insert(Decision::UNASKED);
         evaluate_into(decision, &question);
         decision.verdict()
+    }
+}
+
+impl Course {
+    /// What the author's preview raises, once there is one.
+    fn raised(&self) -> Option<Raise> {
+        self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).and_then(|preview| preview.raise)
     }
 }
 

@@ -42,7 +42,13 @@ impl Invocation<Resolved> {
                 course.ticket.waited();
             }
             match prepared {
-                Ok(prepared) => course.prepared = Some((prepared, call)),
+                Ok(prepared) => {
+                    // What the author's look at the call raises is policy's to hear, however soon it came.
+                    if prepared.preview().is_some_and(|preview| preview.raise.is_some()) {
+                        course.judged = None;
+                    }
+                    course.prepared = Some((prepared, call));
+                }
                 Err(_) if cancelled => return Err(course.stop(Ended::Cancelled)),
                 Err(fault) => return Err(course.refuse(unprepared(fault))),
             }

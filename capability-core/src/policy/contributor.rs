@@ -9,6 +9,7 @@ use super::set::{Policy, SourceKind};
 use super::{Decision, Verdict};
 use crate::code::Code;
 use crate::contract::{Capability, Class, DefaultEffect, Network, SideEffect, TargetKind};
+use crate::preview::Raise;
 use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
 use crate::time::Timestamp;
 
@@ -48,6 +49,8 @@ pub struct Question<'a> {
     pub opt_in: OptIn,
     /// Whether the host serves every handle of the entry.
     pub bound: bool,
+    /// What the capability's own look at the call raises; none before it has looked, and where it has nothing to say.
+    pub raised: Option<Raise>,
     /// Whether anything that should have informed this question failed.
     pub faulted: bool,
     /// When; only looked at by a policy that [`asks`](Policy::asks_for_the_time).
@@ -80,12 +83,14 @@ pub enum Contributor {
     PackageRules,
     /// Whoever the session acts for: nothing is done for somebody who could not do it.
     Delegation,
+    /// The capability's own look at the call, which its preview reports.
+    Guard,
     /// Anything that failed on the way to the question, and any rule that cannot be held against it.
     Fault,
 }
 
 /// How many contributors there are.
-pub const CONTRIBUTORS: usize = 11;
+pub const CONTRIBUTORS: usize = 12;
 
 /// What one contributor says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -118,6 +123,7 @@ impl Contributor {
         Self::WorkspaceRules,
         Self::PackageRules,
         Self::Delegation,
+        Self::Guard,
         Self::Fault,
     ];
 
@@ -135,6 +141,7 @@ impl Contributor {
             | Self::Binding
             | Self::Floor
             | Self::Delegation
+            | Self::Guard
             | Self::Fault => None,
         }
     }
@@ -169,6 +176,10 @@ impl Contributor {
             Self::WorkspaceRules => ruled.workspace,
             Self::PackageRules => ruled.package,
             Self::Delegation => ruled.delegation,
+            Self::Guard => match question.raised {
+                Some(raise) => (raise.verdict.verdict(), raise.code.code()),
+                None => clear(),
+            },
             Self::Fault => match ruled.fault {
                 _ if question.faulted => (Verdict::Deny, Code::StoreUnavailable),
                 Some(code) => (Verdict::Deny, code),
@@ -297,7 +308,7 @@ fn with_rules(decision: &mut Decision, question: &Question<'_>, everything: bool
 fn contribute(decision: &mut Decision, question: &Question<'_>, ruled: &Ruled) {
     let mut verdict = Verdict::Allow;
     // Spelt out, so that each answer is compiled for its own contributor, and only what is not clear is written.
-    let [locked, declared, mode, opt_in, binding, floor, operator, workspace, package, delegation, fault] =
+    let [locked, declared, mode, opt_in, binding, floor, operator, workspace, package, delegation, guard, fault] =
         decision.places();
     let mut ask = |place: &mut Contribution, contributor: Contributor| {
         let answer = contributor.with(question, ruled);
@@ -316,6 +327,7 @@ fn contribute(decision: &mut Decision, question: &Question<'_>, ruled: &Ruled) {
     ask(workspace, Contributor::WorkspaceRules);
     ask(package, Contributor::PackageRules);
     ask(delegation, Contributor::Delegation);
+    ask(guard, Contributor::Guard);
     ask(fault, Contributor::Fault);
     decision.conclude(verdict);
 }

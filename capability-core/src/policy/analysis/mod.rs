@@ -204,6 +204,8 @@ impl Sketch {
             mode: asker.mode,
             opt_in: around.opt_in(capability.name().family()),
             bound: around.binds(capability),
+            // A look at arguments, of which a sketch has none: what it raises comes on top.
+            raised: None,
             faulted: false,
             at: self.at,
             policy,
