@@ -267,11 +267,6 @@ pub async fn self_calls(
     reflected(history, OwnCalls { capability, outcome, since, until, most, ..OwnCalls::default() }).await
 }
 
-/// The word that something has in the log.
-fn word(of: impl Serialize) -> String {
-    serde_json::to_value(of).ok().and_then(|word| word.as_str().map(ToOwned::to_owned)).unwrap_or_default()
-}
-
 async fn reflected(history: &OwnHistory, wanted: OwnCalls) -> Result<Reflected, Failure> {
     let calls = history.calls(wanted).await.map_err(BrokerFault::into_public)?;
     Ok(Reflected { calls: calls.into_iter().map(reflection).collect() })
@@ -288,7 +283,7 @@ fn reflection(call: OwnCall) -> Reflection {
             .because
             .into_iter()
             .map(|said| Reason {
-                part: word(said.contributor),
+                part: said.contributor,
                 verdict: said.verdict.as_str().to_owned(),
                 code: said.code.as_str().to_owned(),
             })

@@ -3,12 +3,14 @@
 mod bindings;
 mod mcp;
 mod standing;
+mod surface;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use standing::{ApprovalsTable, GrantTable, Span};
+pub use surface::{ResultsTable, SurfaceTable};
 pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
@@ -41,6 +43,12 @@ use crate::data_dir::{DataDirError, read_private};
 ///
 /// [approvals]
 /// retain = "7d"
+///
+/// [results]
+/// keep = "1h"
+///
+/// [surface]
+/// pinned = ["pihole.summary"]
 ///
 /// [grants."repository.read"]
 /// max = "30m"
@@ -90,6 +98,10 @@ pub struct Config {
     pub isolation: ConfiguredIsolation,
     /// What is kept of approved calls.
     pub approvals: ApprovalsTable,
+    /// How long results can be had again by their own sessions.
+    pub results: ResultsTable,
+    /// Which tools a model always sees.
+    pub surface: SurfaceTable,
     /// The capabilities that may have standing answers, by name; none, unless it is said.
     pub grants: BTreeMap<String, GrantTable>,
     /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing. The local
@@ -287,6 +299,7 @@ impl Config {
         config
             .approvals
             .check()
+            .and_then(|()| config.results.check())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         for name in config.grants.keys() {
             for key in ["", "max", "uses"] {
@@ -365,7 +378,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

@@ -10,7 +10,7 @@ use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
-use capability_core::store::{Approvals as _, StoreFault};
+use capability_core::store::{Approvals as _, MemoryResults, Results as _, StoreFault};
 
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::blocking::blocking;
@@ -54,6 +54,7 @@ pub struct Host {
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
     journal: SqliteJournal,
+    results: Arc<MemoryResults>,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
@@ -125,7 +126,9 @@ impl Host {
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
-        let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
+        let results = Arc::new(MemoryResults::new(config.results.keep.0));
+        let broker = broker.with(bound, Arc::new(SystemResolver::default()));
+        let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
             threads: config.limits.threads,
@@ -149,6 +152,9 @@ impl Host {
             key,
             limits: config.limits.for_executor(),
         });
+        if !config.results.keep.0.is_zero() {
+            executor.keep_results(Arc::clone(&results) as _);
+        }
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
         Ok(Self {
             executor,
@@ -160,6 +166,7 @@ impl Host {
             policy,
             changes: tokio::sync::watch::Sender::new(0),
             journal,
+            results,
             approvals: database.approvals(),
             runner,
             broker,
@@ -319,6 +326,26 @@ impl Host {
         let key = SettingKey::JournalErased { subject: subject.clone() };
         self.executor.record_setting(operator, key).await?;
         Ok(self.journal.erase(subject).await?)
+    }
+
+    /// Results that their own sessions can have again: in memory alone, so that none outlives the host.
+    #[must_use]
+    pub fn results(&self) -> &MemoryResults {
+        &self.results
+    }
+
+    /// Erases the results of one subject, or of all, and says how many there were: recorded first, erased second. Where there
+    /// are none, nothing is recorded.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing was erased then.
+    pub async fn erase_results(&self, operator: &Operator, subject: Option<&Subject>) -> Result<usize, SettingError> {
+        if self.results.count(subject) == 0 {
+            return Ok(0);
+        }
+        let key = SettingKey::ResultsErased { subject: subject.cloned() };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.results.erase(subject).await?)
     }
 
     /// The wall clock and randomness the host uses.

@@ -131,6 +131,8 @@ pub enum Request {
         /// At most how many.
         most: u32,
     },
+    /// Erase the results that sessions can have again, of one subject or of all. Operators only.
+    ResultsErase(Proof, Option<Subject>),
     /// Erase a subject's whole journal. Operators only.
     JournalErase(Proof, Subject),
     /// Whether a password is set, and whether a session is alive on the caller's terminal.

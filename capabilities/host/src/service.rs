@@ -84,6 +84,7 @@ impl Service {
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
+        self.host.results().forget(self.host.environment().now());
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -129,6 +130,12 @@ impl Service {
             }
             Request::JournalShow { proof, subject, most } => {
                 document(&self.entries(&self.operator(proof, peer)?, subject, *most).await?)
+            }
+            Request::ResultsErase(proof, subject) => {
+                let operator = self.operator(proof, peer)?;
+                let erased = self.host.erase_results(&operator, subject.as_ref()).await;
+                let erased = erased.map_err(|error| Fault::told(6, &error))?;
+                document(&serde_json::json!({ "subject": subject, "erased": erased }))
             }
             Request::JournalErase(proof, subject) => {
                 document(&self.erase(&self.operator(proof, peer)?, subject).await?)

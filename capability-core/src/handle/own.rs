@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::executor::Effect;
 use crate::observation::Trust;
-use crate::policy::{Contributor, Verdict};
+use crate::policy::Verdict;
 use crate::time::Timestamp;
 
 /// The most calls that one question about the past is answered with.
@@ -121,8 +121,8 @@ pub struct OwnCall {
 /// What one contributor to a verdict said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Because {
-    /// Which.
-    pub contributor: Contributor,
+    /// Which, by its word in the log.
+    pub contributor: String,
     /// What it said.
     pub verdict: Verdict,
     /// Why.

@@ -96,6 +96,9 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// Erase results that their sessions could have again (operators)
+    #[command(subcommand)]
+    Results(Results),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),
@@ -373,6 +376,17 @@ pub enum Journal {
     Erase {
         /// Whose
         subject: Subject,
+    },
+}
+
+/// `results`.
+#[derive(Debug, Subcommand)]
+pub enum Results {
+    /// Erase them, on record
+    Erase {
+        /// Of this subject only
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
     },
 }
 
