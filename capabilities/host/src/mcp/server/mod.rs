@@ -7,16 +7,22 @@
 //! | `handler` | what a client asks, and what it is answered |
 //! | `question` | how the person at a client is asked, and what of their answer is looked at |
 //! | `result` | tools and outcomes as the protocol has them |
+//! | `http` | the same over HTTP, for clients with a token |
+//! | `portable` | schemas as every client can read them |
 //! | `asker` | the way to the host, wherever it is |
 //! | `turns` | when a turn ends |
 
 mod asker;
 mod handler;
+mod http;
 mod lift;
+mod portable;
 mod question;
 mod result;
 mod stdio;
 mod turns;
+
+pub use http::HttpServer;
 
 use core::pin::pin;
 
