@@ -2,9 +2,11 @@
 
 mod mcp;
 mod policy;
+mod surface;
 
 pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
+pub use surface::{DeferredRow, Lost, SurfaceShown, Unshown};
 
 use core::num::NonZeroU32;
 
@@ -130,6 +132,13 @@ pub enum Request {
         subject: Subject,
         /// At most how many.
         most: u32,
+    },
+    /// The tools that a model sees which speaks for somebody.
+    Surface {
+        /// For whom.
+        subject: Subject,
+        /// As which provider of models takes them.
+        profile: String,
     },
     /// Erase the results that sessions can have again, of one subject or of all. Operators only.
     ResultsErase(Proof, Option<Subject>),

@@ -11,6 +11,7 @@ mod mcp;
 mod policy;
 mod questions;
 mod settings;
+mod surface;
 mod web;
 
 pub use journal::MOST_ENTRIES;
@@ -130,6 +131,10 @@ impl Service {
             }
             Request::JournalShow { proof, subject, most } => {
                 document(&self.entries(&self.operator(proof, peer)?, subject, *most).await?)
+            }
+            Request::Surface { subject, profile } => {
+                let profile = profile.parse().map_err(|error| Fault::told(2, &error))?;
+                document(&self.surface(subject, profile)?)
             }
             Request::ResultsErase(proof, subject) => {
                 let operator = self.operator(proof, peer)?;

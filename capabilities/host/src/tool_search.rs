@@ -66,9 +66,8 @@ impl ToolIndex for Index {
 
 fn ranked(connection: &Connection, query: &str, most: usize) -> rusqlite::Result<Vec<usize>> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut statement = connection.prepare_cached(
-        "SELECT rowid FROM tools WHERE tools MATCH ?1 ORDER BY bm25(tools, 8.0, 4.0, 1.0), rowid LIMIT ?2",
-    )?;
+    let mut statement = connection
+        .prepare("SELECT rowid FROM tools WHERE tools MATCH ?1 ORDER BY bm25(tools, 8.0, 4.0, 1.0), rowid LIMIT ?2")?;
     let rows = statement.query_map(params![query, most], |row| row.get::<_, i64>(0))?;
     rows.map(|row| row.map(|row| usize::try_from(row - 1).unwrap_or(usize::MAX))).collect()
 }
@@ -109,8 +108,28 @@ mod tests {
         let entries = [entry("a-b", "Does one thing.")];
         let index = FullText.index(&entries).unwrap();
         for query in [
-            "", "\"", "\"\"", "*", "name:", "name:a", "NEAR(", "a NEAR b", "a OR", "NOT a", "-a", "(", "a\" OR \"b", "'; DROP TABLE tools; --",
-            "🦀", "ß", "\u{0}", "a\u{0}b", "^a", "{name} : a", "+a", &"x ".repeat(10_000),
+            "",
+            "\"",
+            "\"\"",
+            "*",
+            "name:",
+            "name:a",
+            "NEAR(",
+            "a NEAR b",
+            "a OR",
+            "NOT a",
+            "-a",
+            "(",
+            "a\" OR \"b",
+            "'; DROP TABLE tools; --",
+            "🦀",
+            "ß",
+            "\u{0}",
+            "a\u{0}b",
+            "^a",
+            "{name} : a",
+            "+a",
+            &"x ".repeat(10_000),
         ] {
             let found = index.rank(query, 9).unwrap();
             assert!(found.is_empty() || found == [0], "{query}");

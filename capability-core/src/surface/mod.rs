@@ -47,6 +47,7 @@ use serde_json::value::RawValue;
 use crate::executor::{Executor, Proposal};
 use crate::handle::HandleFamily;
 use crate::provider::{AdmissionStatus, ProviderDecision};
+use crate::session::Session;
 use operations::{Invoke, MAX_ANSWER_BYTES, Search};
 use resident::Resident;
 
@@ -120,6 +121,24 @@ pub struct DeferredFact<'a> {
 }
 
 impl Surface {
+    /// The surface of one session at this moment.
+    #[must_use]
+    pub fn of_session(executor: &Executor, session: &Session, options: &SurfaceOptions) -> Self {
+        let declared = session.declarations();
+        let decisions: Vec<ProviderDecision> = executor
+            .registry()
+            .iter()
+            .map(crate::registry::Registered::entry)
+            .filter(|entry| {
+                let name = entry.name().as_str();
+                let with_scope = || declared.listed().iter().any(|declaration| declaration.name() == name);
+                declared.cover(name, None) || (entry.scope().is_some() && with_scope())
+            })
+            .map(|entry| ProviderDecision::compiled(entry, executor.is_bound(entry)))
+            .collect();
+        Self::of(executor, &decisions, options)
+    }
+
     /// The surface that `decisions` make, in whatever order they come: one decision a tool.
     #[must_use]
     pub fn of<'d>(

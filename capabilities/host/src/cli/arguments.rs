@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use capability_core::approval::{ApprovalId, DenialReason, GrantId};
 use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
+use capability_core::surface::Profile;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::policy::{Explain, ReachArgs};
@@ -104,6 +105,15 @@ pub enum Command {
     Policy(Policy),
     /// Tell what a subject can do now, what is asked first, and what is out of its reach and why
     SelfModel(SelfModelArgs),
+    /// Show the tools that a model sees, as a provider of models takes them, and what that loses
+    Surface {
+        /// For whom it speaks
+        #[arg(long, value_name = "NAME", default_value = "local")]
+        subject: Subject,
+        /// As which provider takes them: mcp, openai, anthropic or gemini
+        #[arg(long, value_name = "PROFILE", default_value = "mcp")]
+        profile: Profile,
+    },
     /// Set up and use the operator credential
     #[command(subcommand)]
     Operator(Operator),

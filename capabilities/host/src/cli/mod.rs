@@ -15,6 +15,7 @@ mod program;
 mod render;
 mod report;
 mod self_model;
+mod surface;
 mod table;
 mod terminal;
 

@@ -179,7 +179,10 @@ mod tests {
         assert_eq!(store.count(None), 1);
         all();
         store.end(session(2));
-        assert_eq!((found(&store, 1, receipt(1), 1).await.is_some(), found(&store, 2, receipt(2), 31).await), (true, None));
+        assert_eq!(
+            (found(&store, 1, receipt(1), 1).await.is_some(), found(&store, 2, receipt(2), 31).await),
+            (true, None)
+        );
         all();
         assert_eq!(store.erase(Some(&"agent:other".parse().unwrap())).await, Ok(0));
         assert_ne!(store.erase(Some(&Subject::local())).await, Ok(0));
@@ -196,7 +199,10 @@ mod tests {
             store.keep(kept(1, seq, 0, seq.to_string()));
         }
         assert_eq!(store.count(None), MAX_KEPT_RESULTS);
-        assert_eq!((found(&store, 1, receipt(0), 0).await, found(&store, 1, receipt(1), 0).await.is_some()), (None, true));
+        assert_eq!(
+            (found(&store, 1, receipt(0), 0).await, found(&store, 1, receipt(1), 0).await.is_some()),
+            (None, true)
+        );
         for session in 2..=12 {
             for seq in 0..MAX_KEPT_RESULTS as u64 {
                 store.keep(kept(session, seq, 0, "x".repeat(MAX_KEPT_RESULT)));
