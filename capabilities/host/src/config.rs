@@ -1,11 +1,14 @@
 //! The optional configuration file.
 
 mod bindings;
+mod channels;
 mod standing;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+pub(crate) use channels::{ChannelSettings, Form};
+pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
 
@@ -68,6 +71,16 @@ use crate::data_dir::{DataDirError, read_private};
 /// [web]
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
+///
+/// [channels]
+/// listen = "127.0.0.1:8723"
+///
+/// [channels.team]
+/// kind = "slack"
+/// subject = "agent:kitchen"
+/// secret = "slack_signing"
+/// users = ["U024BE7LH"]
+/// rooms = ["*"]
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -93,12 +106,17 @@ pub struct Config {
     pub workspace: Option<WorkspaceTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
-    /// The three before that, checked.
+    /// By which something may come in from outside.
+    pub channels: ChannelsTable,
+    /// `http`, `endpoints` and `workspace`, checked.
     #[serde(skip)]
     bindings: Bindings,
-    /// The same, checked.
+    /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
+    /// `channels`, checked.
+    #[serde(skip)]
+    channels_settings: ChannelsSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
@@ -285,6 +303,9 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.channels_settings =
+            ChannelsSettings::of(&config.channels, &|subject| config.subjects.contains_key(subject))
+                .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
 
@@ -339,10 +360,16 @@ impl Config {
     pub const fn web(&self) -> &WebSettings {
         &self.web_settings
     }
+
+    /// By which something may come in from outside.
+    #[must_use]
+    pub const fn channels(&self) -> &ChannelsSettings {
+        &self.channels_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

@@ -2,6 +2,7 @@
 
 mod answered;
 mod approvals;
+mod channels;
 mod doctor;
 mod grants;
 mod isolation;
@@ -12,6 +13,7 @@ mod questions;
 mod settings;
 mod web;
 
+pub use channels::MOST_TOLD;
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
@@ -25,6 +27,7 @@ use rustix::process::Pid;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::channel::{Channels, Codes};
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
@@ -38,6 +41,8 @@ pub struct Service {
     waiters: tokio::sync::Semaphore,
     answered: Answered,
     web: OnceLock<Serving>,
+    channels: tokio::sync::OnceCell<Channels>,
+    codes: Codes,
 }
 
 impl Service {
@@ -45,7 +50,8 @@ impl Service {
     #[must_use]
     pub fn new(host: Host) -> Self {
         let waiters = tokio::sync::Semaphore::new(approvals::MAX_WAITERS);
-        Self { host, waiters, answered: Answered::default(), web: OnceLock::new() }
+        let (channels, codes) = (tokio::sync::OnceCell::new(), Codes::default());
+        Self { host, waiters, answered: Answered::default(), web: OnceLock::new(), channels, codes }
     }
 
     /// The host itself.
@@ -60,6 +66,7 @@ impl Service {
 
     /// Gives back what the host holds at services outside.
     pub async fn close(&self) {
+        self.settle_channels().await;
         self.host.close().await;
     }
 
@@ -76,6 +83,7 @@ impl Service {
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
+        self.settle_channels().await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -83,7 +91,7 @@ impl Service {
             Request::List => document(&self.list()),
             Request::Describe { name, version } => document(&self.describe(name, *version)?),
             Request::Invoke { name, version, arguments, claims, caller } => {
-                let session = self.session(caller, peer)?;
+                let session = self.session_of_entry(self.session(caller, peer)?, caller).await?;
                 let version = self.version(name, *version)?;
                 let proposal = Proposal::new(name, version.get(), arguments.as_bytes()).with_claims(claims.clone());
                 outcome(&self.host.executor().invoke(&session, proposal).await)
@@ -124,6 +132,19 @@ impl Service {
             }
             Request::JournalErase(proof, subject) => {
                 document(&self.erase(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::ChannelDeliver { channel, recipient, message } => {
+                document(&self.deliver(channel, recipient.as_deref(), message).await?)
+            }
+            Request::ChannelCode { proof, id, channel, sender } => {
+                document(&self.channel_code(&self.operator(proof, peer)?, *id, channel, sender).await?)
+            }
+            Request::Inbox { after, most, wait, caller } => {
+                let session = self.session(caller, peer)?;
+                document(&self.inbox(&session.identity().subject, *after, *most, *wait).await?)
+            }
+            Request::InboxErase(proof, subject) => {
+                document(&self.erase_inbox(&self.operator(proof, peer)?, subject).await?)
             }
             Request::OperatorState => document(&self.operator_state(peer)?),
             Request::OperatorSetup { password, old } => document(&self.set_password(password, old.as_ref()).await?),

@@ -13,6 +13,7 @@ mod events;
 mod forms;
 mod guard;
 mod hosts;
+mod inbox;
 mod listen;
 mod pages;
 mod refused;
@@ -20,7 +21,7 @@ mod seal;
 mod shown;
 
 pub(crate) use access::Way;
-pub(crate) use listen::{Server, Serving};
+pub(crate) use listen::{Room, Server, Serving, serve};
 
 use std::sync::{Arc, OnceLock};
 
