@@ -21,7 +21,9 @@ use capability_core::provider::{
     AdmissionStatus, Claims, FallbackPolicy, ProviderDecision, ProviderType, Route, RuntimeBindingStatus,
     ToolDefinition, ToolId,
 };
-use capability_core::surface::{Profile, SearchEntry, Surface, SurfaceCall, SurfaceOptions, ToolSearch as _, WordSearch};
+use capability_core::surface::{
+    Profile, SearchEntry, Surface, SurfaceCall, SurfaceOptions, ToolSearch as _, WordSearch,
+};
 use serde_json::json;
 use support::Bench;
 
@@ -109,7 +111,9 @@ fn decisions(bench: &Bench, tools: usize) -> Vec<ProviderDecision> {
         let definition = ToolDefinition {
             id: ToolId { provider: format!("server{}", at % 10), native: format!("tool_{at}") },
             title: None,
-            description: format!("Finds files by a pattern, number {at}. It looks below one folder and follows no link."),
+            description: format!(
+                "Finds files by a pattern, number {at}. It looks below one folder and follows no link."
+            ),
             input_schema: json!({
                 "type": "object", "required": ["pattern"], "additionalProperties": false,
                 "properties": {

@@ -1,5 +1,7 @@
 //! A whole host.
 
+mod results;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
-use capability_core::store::{Approvals as _, MemoryResults, Results as _, StoreFault};
+use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::blocking::blocking;
@@ -362,26 +364,6 @@ impl Host {
         let key = SettingKey::JournalErased { subject: subject.clone() };
         self.executor.record_setting(operator, key).await?;
         Ok(self.journal.erase(subject).await?)
-    }
-
-    /// Results that their own sessions can have again: in memory alone, so that none outlives the host.
-    #[must_use]
-    pub fn results(&self) -> &MemoryResults {
-        &self.results
-    }
-
-    /// Erases the results of one subject, or of all, and says how many there were: recorded first, erased second. Where there
-    /// are none, nothing is recorded.
-    ///
-    /// # Errors
-    /// [`SettingError`]; nothing was erased then.
-    pub async fn erase_results(&self, operator: &Operator, subject: Option<&Subject>) -> Result<usize, SettingError> {
-        if self.results.count(subject) == 0 {
-            return Ok(0);
-        }
-        let key = SettingKey::ResultsErased { subject: subject.cloned() };
-        self.executor.record_setting(operator, key).await?;
-        Ok(self.results.erase(subject).await?)
     }
 
     /// The wall clock and randomness the host uses.
