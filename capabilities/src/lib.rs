@@ -7,6 +7,10 @@
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
+//! | [`mcp.call`](provider::mcp_call) | one tool of a server that speaks the Model Context Protocol | `mutating` + `external`, or as an operator classifies the tool |
+//! | [`mcp.connect`](provider::mcp_connect) | starts or contacts such a server | `mutating` + `external` |
+//! | [`edge.call`](provider::edge_call) | one tool that a person's own machine has declared | as `mcp.call` |
+//! | [`relay.call`](provider::relay_call) | one tool of a workspace or agent elsewhere | as `mcp.call` |
 //!
 //! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
 //! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.
@@ -18,6 +22,7 @@ pub mod http;
 mod object;
 pub mod pihole;
 pub mod plain;
+pub mod provider;
 pub mod system;
 pub mod web;
 

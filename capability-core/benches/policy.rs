@@ -151,7 +151,7 @@ impl Asked {
             target: Some((capability.target().kind, target)),
             mode: Mode::Live,
             opt_in: OptIn::On,
-            bound: true,
+            binding: capability_core::policy::Binding::Bound,
             faulted: false,
             at: Timestamp::from_micros(NOON),
             policy,

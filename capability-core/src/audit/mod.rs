@@ -12,7 +12,7 @@ mod ticket;
 
 pub use event::{
     ApprovalStep, Asked, ChannelRule, Contributions, Event, FamilyName, GrantStep, Granted, InvocationId, OutcomeKind,
-    Record, RecoveryKind, SchemaPlace, SettingKey,
+    ProvidedBy, Record, RecoveryKind, SchemaPlace, SettingKey,
 };
 pub use memory::MemorySink;
 pub use rules::{NamedRule, RulesAsked};

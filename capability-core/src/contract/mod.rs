@@ -255,6 +255,14 @@ impl Capability {
         self.handles().iter().any(|kind| kind.family() == family)
     }
 
+    /// The kind of provider that a call of it goes on to: an entry that holds [`ProviderTool`](crate::handle::ProviderTool)
+    /// names the provider by its scope and the tool by its argument `tool`, and is judged as that very tool.
+    #[must_use]
+    pub fn through(&self) -> Option<crate::provider::ProviderType> {
+        let held = self.handles().iter().find(|kind| kind.family() == HandleFamily::ProviderTool)?;
+        crate::provider::ProviderType::named(held.instance())
+    }
+
     /// The package that compiled it in.
     #[must_use]
     pub const fn package(&self) -> &'static str {

@@ -99,6 +99,14 @@ impl Declarations {
         })
     }
 
+    /// Whether `name` is declared with whatever scope: a call that names the right one is.
+    pub(crate) fn mention(&self, name: &str) -> bool {
+        match &self.0 {
+            Listed::Everything => true,
+            Listed::Only(listed) => listed.iter().any(|declared| declared.name == name),
+        }
+    }
+
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
     #[must_use]
     pub fn cover(&self, name: &str, scope: Option<&str>) -> bool {
