@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use capability_core::policy::{Binding, OptIn, Policy, Question, Verdict, evaluate};
 use capability_core::session::{Declarations, Mode, Origin, Subject};
-use capability_core::{Capability, Code, Registry, Timestamp};
+use capability_core::{Capability, Code, Concern, Raise, RaisedTo, Registry, Timestamp};
 
 /// Entries of every lock and default.
 pub const ENTRIES: [&str; 5] = ["lab.act_read_local", "lab.asks", "lab.denies", "lab.locked", "lab.act_write_external"];
@@ -16,6 +16,13 @@ pub const OPT_INS: [OptIn; 3] = [OptIn::On, OptIn::Off, OptIn::Damaged];
 /// Whether whoever would carry it out can.
 const BINDINGS: [Binding; 5] =
     [Binding::Bound, Binding::Missing, Binding::Offline, Binding::Quarantined, Binding::FallbackDisabled];
+
+pub const RAISED: [Option<Raise>; 4] = [
+    None,
+    Some(Raise::ask(Concern::SensitivePath)),
+    Some(Raise::ask_fresh(Concern::GuardHigh)),
+    Some(Raise::deny(Concern::GuardBlock)),
+];
 
 /// A live model's question that nothing stands against, but its class.
 pub fn question<'a>(
@@ -33,9 +40,11 @@ pub fn question<'a>(
         behind: &[],
         scope: None,
         target: None,
+        acts_on: &[],
         mode: Mode::Live,
         opt_in: OptIn::On,
         binding: Binding::Bound,
+        raised: None,
         faulted: false,
         at: Timestamp::from_micros(0),
         policy,
@@ -55,9 +64,11 @@ pub fn every_question(mut each: impl FnMut(&Question<'_>)) -> usize {
                 for opt_in in OPT_INS {
                     for declarations in &declarations {
                         for (binding, faulted) in BINDINGS.into_iter().flat_map(|own| [(own, false), (own, true)]) {
-                            let plain = question(capability, &policy, &subject, declarations);
-                            each(&Question { class, mode, opt_in, binding, faulted, ..plain });
-                            asked += 1;
+                            for raised in RAISED {
+                                let plain = question(capability, &policy, &subject, declarations);
+                                each(&Question { class, mode, opt_in, binding, faulted, raised, ..plain });
+                                asked += 1;
+                            }
                         }
                     }
                 }
@@ -99,14 +110,24 @@ fn reference(question: &Question<'_>) -> (Verdict, Code) {
     if question.capability.default_effect() == DefaultEffect::Deny {
         return (Verdict::Deny, Code::DefaultDeny);
     }
+    let raised = question.raised.map(|raise| (raise.verdict, raise.code.code()));
+    if let Some((RaisedTo::Deny, code)) = raised {
+        return (Verdict::Deny, code);
+    }
     if question.faulted {
         return (Verdict::Deny, Code::StoreUnavailable);
     }
     if external || mutating {
         return (Verdict::AskFresh, Code::FloorRequired);
     }
+    if let Some((RaisedTo::AskFresh, code)) = raised {
+        return (Verdict::AskFresh, code);
+    }
     if question.capability.default_effect() == DefaultEffect::Ask {
         return (Verdict::Ask, Code::DefaultAsk);
+    }
+    if let Some((RaisedTo::Ask, code)) = raised {
+        return (Verdict::Ask, code);
     }
     (Verdict::Allow, Code::Clear)
 }
@@ -117,7 +138,7 @@ fn every_combination_is_judged_as_the_reference_does() {
         let decision = evaluate(question);
         assert_eq!((decision.verdict(), decision.code()), reference(question), "{question:?}");
     });
-    assert_eq!(asked, ENTRIES.len() * 4 * MODES.len() * OPT_INS.len() * 2 * BINDINGS.len() * 2);
+    assert_eq!(asked, ENTRIES.len() * 4 * MODES.len() * OPT_INS.len() * 2 * BINDINGS.len() * 2 * RAISED.len());
 }
 
 /// The class that counts is the question's, not the entry's: a foreign tool's is classified elsewhere.

@@ -65,7 +65,7 @@ fn arguments(decision: &ProviderDecision) -> Value {
             json!({ "behaviour": "answer" })
         }
         "lab.order" => json!({ "to": "somebody", "count": 1 }),
-        "lab.scoped" => json!({ "scope": "docs" }),
+        "lab.scoped" => json!({ "server": "docs" }),
         _ => json!({}),
     }
 }
@@ -81,8 +81,8 @@ fn shown_by(outcome: &Outcome) -> Option<AdmissionStatus> {
     }
 }
 
-/// Calls everything that is listed, and what of it is compared.
-async fn through_both_doors(bench: &Bench, session: &Session) -> BTreeMap<AdmissionStatusName, usize> {
+/// Calls everything that is listed, compares, and counts the states that were seen.
+async fn through_both_doors(bench: &Bench, session: &Session) -> BTreeMap<String, usize> {
     let decisions = bench.executor.decisions(session);
     let mut seen = BTreeMap::new();
     for decision in decisions.iter() {
@@ -104,20 +104,19 @@ async fn through_both_doors(bench: &Bench, session: &Session) -> BTreeMap<Admiss
     seen
 }
 
-type AdmissionStatusName = String;
-
 #[tokio::test]
 async fn what_is_shown_is_what_runs_in_every_state() {
-    let bench = bench();
-    bench.bindings.unbind(HandleFamily::Secret);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let narrow = bench.declaring(&["lab.asks", "lab.act_read_local", "lab.scoped:docs", "mcp.call:docs"]);
-    let sessions =
-        [bench.session(1, Mode::Live, 1), bench.session(2, Mode::Plan, 1), bench.session(3, Mode::Dream, 1), narrow];
     for opt_in in [OptIn::On, OptIn::Off, OptIn::Damaged] {
-        bench.switch.set(opt_in);
-        for session in &sessions {
-            for (status, count) in through_both_doors(&bench, session).await {
+        for mode in [Some(Mode::Live), Some(Mode::Plan), Some(Mode::Dream), None] {
+            let bench = bench();
+            bench.bindings.unbind(HandleFamily::Secret);
+            bench.switch.set(opt_in);
+            let session = match mode {
+                Some(mode) => bench.session(1, mode, 1),
+                None => bench.declaring(&["lab.asks", "lab.act_read_local", "lab.scoped:docs", "mcp.call:docs"]),
+            };
+            for (status, count) in through_both_doors(&bench, &session).await {
                 *seen.entry(status).or_default() += count;
             }
         }
@@ -208,10 +207,7 @@ async fn the_order_is_the_catalogs_and_then_the_providers_whatever_order_they_ca
     let catalog = orders[0].len() - own.len();
     bench.supplied.set(vec![]);
     assert_eq!(names(&bench.executor.decisions(&bench.session)), orders[0][..catalog]);
-    assert!(
-        orders[0][..catalog].is_sorted_by_key(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned())
-            || catalog > 0
-    );
+    assert!(catalog > 0);
 }
 
 #[tokio::test]

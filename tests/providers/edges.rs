@@ -93,6 +93,17 @@ async fn what_stands_in_is_approved_traced_and_told() {
     assert_eq!((own.fallback_from.as_deref(), own.admission_status), (Some("desk"), AdmissionStatus::Ready));
 }
 
+/// A look at a call is taken where it is shown and judged: here, whoever says to carry the capability out.
+#[tokio::test]
+async fn what_looks_before_anybody_is_asked_is_carried_out_here() {
+    let bench = Bench::providing(GrantLimits::off());
+    bench.supplied.carry_out(|_, _| panic!("nothing is sent there"));
+    let edge = provider(ProviderType::Edge, "desk", vec![]);
+    bench.supplied.set(vec![ProviderState { carries_out: vec!["lab.edit".into()], ..edge }]);
+    let outcome = bench.run("lab.edit", &json!({})).await;
+    assert_eq!((outcome.kind(), outcome.provider().is_none()), (Kind::Executed, true), "{outcome:?}");
+}
+
 /// What an edge gave its answer to is that call of that edge: an approval for it is none for this host.
 #[tokio::test]
 async fn an_approval_is_for_whoever_would_have_carried_it_out() {

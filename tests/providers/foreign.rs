@@ -1,17 +1,19 @@
 //! A provider's tool, called through the capability that leads to it.
 
-use capability_core::approval::{ApprovalStatus, GrantLimits};
+use capability_core::approval::{ApprovalStatus, GrantEnd, GrantLimit, GrantLimits};
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::contract::{Class, Network, SideEffect};
 use capability_core::executor::Effect;
 use capability_core::handle::{ToolContent, ToolReply};
 use capability_core::policy::OptIn;
 use capability_core::provider::{
-    Claims, Diagnostic, ProvidedTool, ProviderReach, ProviderState, ProviderType, Route, Standing, ToolDefinition,
+    Claims, DefinitionFault, Diagnostic, ProvidedTool, ProviderReach, ProviderState, ProviderType, Route, Standing,
+    ToolDefinition,
 };
 use capability_core::session::Mode;
 use capability_core::store::Approvals as _;
 use capability_core::{Code, Outcome};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fixtures::Bench;
@@ -320,4 +322,167 @@ async fn an_undeclared_provider_is_not_the_subjects() {
     );
     let declaring = bench.declaring(&["mcp.call:docs"]);
     assert_eq!(bench.executor.invoke(&declaring, proposal("mcp.call", &call)).await.kind(), Kind::Pending);
+}
+
+/// One capability leads to many tools: a standing answer for one is none for another, and another's question ends it not.
+#[tokio::test]
+async fn a_grant_for_one_tool_is_none_for_another_and_ends_with_its_definition() {
+    let limits = GrantLimits::off().with(
+        "mcp.call",
+        GrantLimit {
+            longest: core::time::Duration::from_secs(600),
+            uses: core::num::NonZeroU32::new(10).expect("above zero"),
+        },
+    );
+    let bench = Bench::providing(limits);
+    let find = || classified(definition("docs", "find"));
+    let drop = || classified(definition("docs", "drop"));
+    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![find(), drop()])]);
+    bench.bindings.answer_tools(|_| Ok(said("x")));
+    bench.rules("[[rule]]\nid = \"ask\"\neffect = \"ask\"\ncapability = \"mcp.call:docs\"\n");
+    let ask = async |native: &str| bench.invoke("mcp.call", &envelope(native, json!({ "q": "a" }))).await.kind();
+    let id = bench.pending("mcp.call", &envelope("find", json!({ "q": "a" }))).await;
+    let limit = GrantLimit {
+        longest: core::time::Duration::from_secs(60),
+        uses: core::num::NonZeroU32::new(5).expect("above zero"),
+    };
+    let grant = bench.executor.grant(&bench.operator(), id, limit).await.expect("there can be one");
+    assert_eq!(ask("find").await, Kind::Executed);
+    assert_eq!(ask("drop").await, Kind::Pending);
+    assert_eq!(ask("find").await, Kind::Executed, "the question about another tool ended nothing");
+    let mut other = definition("docs", "find");
+    other.description.push('!');
+    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![classified(other)])]);
+    assert_eq!(ask("find").await, Kind::Pending);
+    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![find()])]);
+    assert_eq!(ask("find").await, Kind::Pending, "ended is ended");
+    let grants = bench.executor.grants(&bench.operator()).await.expect("memory answers");
+    let ended = grants.into_iter().find(|own| own.id == grant.id).and_then(|own| own.ended);
+    assert_eq!(ended, Some(GrantEnd::DefinitionChanged));
+    // Without a classification there can be none at all.
+    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")])]);
+    let id = bench.pending("mcp.call", &envelope("find", json!({ "q": "a" }))).await;
+    assert!(bench.executor.grant(&bench.operator(), id, limit).await.is_err());
+}
+
+fn standing_of(input_schema: Value) -> Standing {
+    ProvidedTool::new(ToolDefinition { input_schema, ..definition("docs", "find") }).standing()
+}
+
+#[test]
+fn a_schema_that_cannot_be_enforced_is_not_taken() {
+    let faulty = Standing::Faulty(DefinitionFault::Schema);
+    let deep = (0..70).fold(json!({ "type": "string" }), |inner, _| json!({ "not": inner }));
+    // Each doubles what the one before unfolds to.
+    let doubling: serde_json::Map<_, _> = (0..40)
+        .map(|at| {
+            let next = format!("#/$defs/d{}", at + 1);
+            (format!("d{at}"), json!({ "anyOf": [{ "$ref": next.clone() }, { "not": { "$ref": next } }] }))
+        })
+        .chain([("d40".to_owned(), json!({ "type": "string" }))])
+        .collect();
+    for schema in [
+        json!(true),
+        json!("object"),
+        json!({ "$ref": "https://elsewhere.example/schema" }),
+        json!({ "$ref": "other.json#/a" }),
+        json!({ "$ref": "#/$defs/none" }),
+        json!({ "$ref": "#" }),
+        json!({ "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }, { "type": "string" }] } } }),
+        json!({ "definitions": { "a": { "$ref": "#/definitions/b" }, "b": { "$ref": "#/definitions/a" } }, "$ref": "#/definitions/a" }),
+        json!({ "properties": { "a": { "$id": "https://elsewhere.example/", "type": "string" } } }),
+        json!({ "properties": { "a": { "$dynamicRef": "#x" } } }),
+        json!({ "properties": { "a": { "type": "string", "pattern": "(?=a)b" } } }),
+        json!({ "properties": ["a"] }),
+        json!({ "properties": { "a": { "type": "nothing" } } }),
+        json!({ "properties": { "a": deep } }),
+        json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": doubling }),
+    ] {
+        assert_eq!(standing_of(schema.clone()), faulty, "{}", &schema.to_string()[..schema.to_string().len().min(200)]);
+    }
+    for schema in [
+        json!({ "type": "object" }),
+        json!({ "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {} }),
+        // A tree, and a type that two others share.
+        json!({
+            "type": "object",
+            "properties": { "tree": { "$ref": "#/$defs/node" }, "a": { "$ref": "#/$defs/text" }, "b": { "$ref": "#/$defs/text" } },
+            "$defs": {
+                "node": { "type": "object", "properties": { "children": { "type": "array", "items": { "$ref": "#/$defs/node" } } } },
+                "text": { "type": "string", "pattern": "^[a-z]+$" }
+            }
+        }),
+    ] {
+        assert_eq!(standing_of(schema.clone()), Standing::Accepted, "{schema}");
+    }
+    let named = |native: &str| ProvidedTool::new(definition("docs", native)).standing();
+    for wrong in ["", "a b", "a\n", "a\u{202e}b", &"x".repeat(129)] {
+        assert_eq!(named(wrong), Standing::Faulty(DefinitionFault::Name), "{wrong:?}");
+    }
+    let large = ToolDefinition { description: "x".repeat(300_000), ..definition("docs", "find") };
+    assert_eq!(ProvidedTool::new(large).standing(), Standing::Faulty(DefinitionFault::TooLarge));
+    // Whatever is said of it later.
+    let faulty = ProvidedTool::new(ToolDefinition { input_schema: json!(1), ..definition("docs", "find") });
+    assert_eq!(faulty.standing_at(Standing::Accepted).standing(), Standing::Faulty(DefinitionFault::Schema));
+}
+
+/// Schemas as anybody may write them, out of everything that makes one hard.
+fn any_schema() -> impl Strategy<Value = Value> {
+    let reference = (0..4_usize).prop_map(|at| json!({ "$ref": format!("#/$defs/d{at}") }));
+    let leaf = prop_oneof![
+        Just(json!({ "type": "string", "minLength": 1 })),
+        Just(json!({ "type": "integer", "multipleOf": 3 })),
+        Just(json!(true)),
+        Just(json!(false)),
+        Just(json!({ "enum": [1, "a", null] })),
+        reference,
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let several = prop::collection::vec(inner.clone(), 1..4);
+        prop_oneof![
+            (prop_oneof![Just("anyOf"), Just("oneOf"), Just("allOf")], several)
+                .prop_map(|(word, own)| json!({ word: own })),
+            inner.clone().prop_map(|own| json!({ "type": "array", "items": own, "uniqueItems": true })),
+            inner.clone().prop_map(|own| json!({ "not": own })),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| json!({ "properties": { "a": a, "b": b }, "additionalProperties": false })),
+            (inner.clone(), inner).prop_map(|(a, b)| json!({ "if": a, "then": b, "unevaluatedProperties": false })),
+        ]
+    })
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![Just(json!(null)), Just(json!(3)), Just(json!("a")), any::<i64>().prop_map(Value::from)];
+    leaf.prop_recursive(6, 48, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            (inner.clone(), inner).prop_map(|(a, b)| json!({ "a": a, "b": b })),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
+
+    /// Whatever schema and value: an answer comes, and what is accepted is the validator's own word.
+    #[test]
+    fn no_schema_that_somebody_writes_makes_checking_endless(
+        root in any_schema(),
+        parts in prop::collection::vec(any_schema(), 4),
+        value in any_value(),
+    ) {
+        let defs: serde_json::Map<_, _> = parts.into_iter().enumerate().map(|(at, own)| (format!("d{at}"), own)).collect();
+        let schema = json!({ "type": "object", "properties": { "v": root }, "required": ["v"], "$defs": defs });
+        let tool = ProvidedTool::new(ToolDefinition { input_schema: schema.clone(), ..definition("docs", "find") });
+        if tool.standing() == Standing::Accepted {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let arguments = json!({ "v": value });
+            let bench = bench_with(vec![tool]);
+            let outcome = runtime.block_on(bench.invoke("mcp.call", &envelope("find", arguments.clone())));
+            let oracle = capability_core::__validation::oracle(&schema, &arguments);
+            if let Ok(oracle) = oracle {
+                prop_assert_eq!(outcome.kind() == Kind::Pending, oracle, "{} {} {:?}", schema, arguments, outcome);
+            }
+        }
+    }
 }

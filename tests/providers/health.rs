@@ -16,7 +16,9 @@ const SESSION: SessionId = SessionId::from_bytes([1; 16]);
 const HOUR: i64 = 3_600_000_000;
 
 async fn watch(store: &Arc<MemoryHealth>) -> HealthWatch {
-    HealthWatch::before(Arc::new(MemorySink::default()), Arc::clone(store) as _).await.expect("memory answers")
+    let watch = HealthWatch::new(Arc::new(MemorySink::default()), Arc::clone(store) as _);
+    watch.settle().await.expect("memory answers");
+    watch
 }
 
 /// Replays what a bench has recorded since, into a watch.
@@ -54,7 +56,7 @@ async fn guidance_follows_what_is_so_now_and_is_given_once() {
     assert_eq!(watch.guidance(find, SessionId::from_bytes([3; 16]), Timestamp::from_micros(HOUR)), None);
 
     // It is there in the next session and after the next start, without a word of what the provider calls it.
-    watch.flush().await.expect("memory answers");
+    watch.settle().await.expect("memory answers");
     let kept = store.load().await.expect("memory answers");
     assert!(kept.iter().all(|(key, _)| !key.as_str().contains("find")), "{kept:?}");
     let again = self::watch(&store).await;
@@ -75,7 +77,7 @@ async fn what_only_reads_may_be_tried_again() {
     let store = Arc::new(MemoryHealth::default());
     let watch = watch(&store).await;
     for _ in 0..5 {
-        let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": "fail" })).await;
+        let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": "fail_private" })).await;
         assert_eq!(outcome.kind(), OutcomeKind::Failed, "{outcome:?}");
     }
     // Refusals and questions say nothing of how it is doing.

@@ -17,4 +17,6 @@ mod foreign;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod skills;
+#[cfg(test)]
 mod source;

@@ -115,6 +115,7 @@ pub struct Options {
     pub locked: bool,
     pub resident: bool,
     pub idempotent: bool,
+    pub previews: bool,
 }
 
 impl Options {
@@ -131,6 +132,7 @@ impl Options {
         locked: false,
         resident: false,
         idempotent: false,
+        previews: false,
     };
 }
 
@@ -230,6 +232,13 @@ impl Capability {
     #[must_use]
     pub const fn is_idempotent(&self) -> bool {
         self.definition.options.idempotent
+    }
+
+    /// True when its author's code looks at the call before anybody is asked, and what it finds is judged, shown and approved.
+    /// That look is taken here, so nobody else carries such a capability out.
+    #[must_use]
+    pub const fn previews(&self) -> bool {
+        self.definition.options.previews
     }
 
     /// A short human name, when one was written.

@@ -11,6 +11,7 @@ use crate::contract::Capability;
 use crate::contract::schema::ARGUMENTS;
 use crate::future::Soon;
 use crate::policy::Verdict;
+use crate::preview::Preview;
 use crate::provider::AdmissionStatus;
 
 impl Invocation<Resolved> {
@@ -45,7 +46,13 @@ impl Invocation<Resolved> {
                 course.ticket.waited();
             }
             match prepared {
-                Ok(prepared) => course.prepared = Some((prepared, call)),
+                Ok(prepared) => {
+                    // What the author's look at the call raises is policy's to hear, however soon it came.
+                    if prepared.preview().is_some_and(Preview::is_for_policy) {
+                        course.judged = None;
+                    }
+                    course.prepared = Some((prepared, call));
+                }
                 Err(_) if cancelled => return Err(course.stop(Ended::Cancelled)),
                 Err(fault) => return Err(course.refuse(unprepared(fault))),
             }

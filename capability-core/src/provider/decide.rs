@@ -11,6 +11,7 @@ use super::{
 use crate::code::Code;
 use crate::contract::{Capability, Class, Network};
 use crate::session::SessionId;
+use crate::surface::WireName;
 
 /// What an entry whose calls go through is asked for, as far as that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(crate) fn provided(
     let mut decision = bare(entry, state.kind, &state.id, &tool.definition().id.native);
     decision.class = class;
     decision.through = entry.scope();
-    decision.tool_name = super::names::provided(state.kind, &state.id, &tool.definition().id.native).into();
+    decision.tool_name = String::from(WireName::of_provided(state.kind, &tool.definition().id)).into();
     decision.definition = Some(tool.definition().clone());
     decision.tool = Some(tool.clone());
     if raised {
@@ -83,7 +84,7 @@ pub(crate) fn provided(
 /// The decision about a compiled capability that providers carry out as well; none when no provider does.
 ///
 /// Priority: what was chosen for the session, its person's own machine, a server of the session, this host, and what an
-/// operator approves as a fallback.
+/// operator approves as a fallback. A capability that looks at a call before anybody is asked is carried out where it looks.
 pub(crate) fn of_compiled(
     entry: &Capability,
     bound: bool,
@@ -91,6 +92,9 @@ pub(crate) fn of_compiled(
     session: SessionId,
 ) -> Option<ProviderDecision> {
     let name = entry.name().as_str();
+    if entry.previews() {
+        return None;
+    }
     let chosen = snapshot.chosen(name, session);
     let mut candidates: Vec<Candidate<'_>> = snapshot.carriers(name, session).map(Candidate::Provider).collect();
     if candidates.is_empty() && chosen.is_none_or(|chosen| chosen.kind == ProviderType::Compiled) {

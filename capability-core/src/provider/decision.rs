@@ -10,6 +10,7 @@ use super::{Diagnostic, ProvidedTool, ToolDefinition, ToolTag};
 use crate::code::Code;
 use crate::contract::{Capability, CapabilityName, Class};
 use crate::handle::HandleFamily;
+use crate::surface::WireName;
 
 /// Which kind of provider supplies a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -197,7 +198,7 @@ impl ProviderDecision {
         let decision = Self {
             capability: capability.name(),
             version: capability.version(),
-            tool_name: Cow::Owned(super::names::compiled(capability.name().as_str())),
+            tool_name: Cow::Owned(WireName::of_capability(capability.name()).into()),
             provider_type: ProviderType::Compiled,
             provider_id: Cow::Borrowed("compiled"),
             native_id: Cow::Borrowed(capability.name().as_static()),

@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use super::{ProviderDecision, ProviderType};
 use crate::executor::Proposal;
 use crate::session::SessionId;
+use crate::surface::{ToolKey, WireNames};
 
 /// The decision about every tool that there is for one session: what it is shown, and what it may then call, both come from
 /// here, and there is no other list.
@@ -24,22 +25,16 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Of decisions in their order. Two that have one name keep it only where the first is a compiled capability: of the
-    /// others none is called by it, and none runs by another's name.
-    pub(crate) fn new(session: SessionId, providers: u64, policy: [u8; 32], all: Vec<ProviderDecision>) -> Self {
+    /// Of decisions in their order. What is visible is named, and by its name it is found; two that would have one name, and
+    /// what nobody is shown, are not.
+    pub(crate) fn new(session: SessionId, providers: u64, policy: [u8; 32], mut all: Vec<ProviderDecision>) -> Self {
         let mut names: HashMap<Box<str>, usize> = HashMap::with_capacity(all.len());
-        let mut doubled = Vec::new();
-        for (at, decision) in all.iter().enumerate() {
-            if names.contains_key(&*decision.tool_name) {
-                doubled.push(decision.tool_name.clone());
-            } else {
-                names.insert((&*decision.tool_name).into(), at);
-            }
-        }
-        for name in doubled {
-            let first = names.get(&*name).and_then(|at| all.get(*at));
-            if first.is_none_or(|first| first.definition.is_some()) {
-                names.remove(&*name);
+        let visible = |decision: &&ProviderDecision| decision.is_visible();
+        let wire = WireNames::assign(all.iter().filter(visible).map(ToolKey::of));
+        for (at, decision) in all.iter_mut().enumerate().filter(|(_, decision)| decision.is_visible()) {
+            if let Some(name) = wire.name(&ToolKey::of(decision)) {
+                decision.tool_name = String::from(name.clone()).into();
+                names.insert(name.as_str().into(), at);
             }
         }
         Self { session, providers, policy, all: all.into_iter().map(Arc::new).collect(), names }

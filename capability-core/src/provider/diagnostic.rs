@@ -59,6 +59,9 @@ impl Diagnostic {
             | Code::ClockUnjudged
             | Code::TurnCap
             | Code::TurnTotal
+            | Code::GuardBlock
+            | Code::OutsideWorkspace
+            | Code::ProtectedPath
             | Code::ToolQuarantined
             | Code::FallbackDisabled => Self::PolicyBlocked,
             Code::ArgumentsTooLarge
@@ -81,6 +84,8 @@ impl Diagnostic {
             | Code::RuleAskFresh
             | Code::RuleAsk
             | Code::FloorRequired
+            | Code::GuardHigh
+            | Code::SensitivePath
             | Code::Clear
             | Code::StoreUnavailable
             | Code::ApprovalUnknown

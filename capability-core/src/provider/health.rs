@@ -83,6 +83,16 @@ impl ToolHealth {
         self.in_a_row >= FAILING_AFTER && now.since(self.at).as_secs() < EVIDENCE_SECONDS
     }
 
+    /// What both say together, of which this is the later.
+    fn since(self, before: Self) -> Self {
+        Self {
+            worked: self.worked.saturating_add(before.worked),
+            failed: self.failed.saturating_add(before.failed),
+            in_a_row: if self.worked > 0 { self.in_a_row } else { self.in_a_row.saturating_add(before.in_a_row) },
+            ..self
+        }
+    }
+
     fn after(before: Option<Self>, last: OutcomeKind, at: Timestamp) -> Self {
         let (worked, failed, in_a_row) = before.map_or((0, 0, 0), |own| (own.worked, own.failed, own.in_a_row));
         if last == OutcomeKind::Executed {
@@ -123,6 +133,8 @@ pub struct HealthWatch {
     log: Arc<dyn Sink>,
     store: Arc<dyn HealthStore>,
     known: Mutex<Known>,
+    /// Held while the store is asked; whether what was kept is known.
+    settling: tokio::sync::Mutex<bool>,
 }
 
 #[derive(Default)]
@@ -134,20 +146,28 @@ struct Known {
 }
 
 impl HealthWatch {
-    /// In front of a log, with what was kept.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn before(log: Arc<dyn Sink>, store: Arc<dyn HealthStore>) -> Result<Self, StoreFault> {
-        let tools = store.load().await?.into_iter().collect();
-        Ok(Self { log, store, known: Mutex::new(Known { tools, ..Known::default() }) })
+    /// In front of a log. What was kept is known from the first [`settle`](Self::settle) on.
+    #[must_use]
+    pub fn new(log: Arc<dyn Sink>, store: Arc<dyn HealthStore>) -> Self {
+        Self { log, store, known: Mutex::default(), settling: tokio::sync::Mutex::default() }
     }
 
-    /// Keeps what has changed since the last time.
+    /// Takes in what was kept, once, and keeps what has changed since the last time. A host calls it when it starts, now and
+    /// then, and when it ends.
     ///
     /// # Errors
-    /// When the store does not answer; it is kept the next time then.
-    pub async fn flush(&self) -> Result<(), StoreFault> {
+    /// When the store does not answer; it is made up for the next time then.
+    pub async fn settle(&self) -> Result<(), StoreFault> {
+        let mut restored = self.settling.lock().await;
+        if !*restored {
+            let kept = self.store.load().await?;
+            let mut known = locked(&self.known);
+            for (key, before) in kept {
+                let live = known.tools.get(&key).copied();
+                known.tools.insert(key, live.map_or(before, |live| live.since(before)));
+            }
+            *restored = true;
+        }
         let changed: Vec<_> = {
             let mut known = locked(&self.known);
             let keys = core::mem::take(&mut known.changed);

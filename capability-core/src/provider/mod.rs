@@ -23,7 +23,6 @@ mod fallback;
 mod foreign;
 mod health;
 mod memory;
-mod names;
 mod remote;
 mod snapshot;
 mod tool;
