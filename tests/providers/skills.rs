@@ -63,7 +63,7 @@ fn what_is_no_skill_is_refused_with_what_would_be_right() {
         ("[[tool]]\nserver", "[[tool]]\nserver = \"docs\"\ntool = \"find\"\n[[tool]]\nserver", "one tool twice"),
         ("tool = \"find\"", "tool = \"find it\"", "cannot be one"),
         ("\"lab.act_read_local\"\nversion = 1", "\"lab.*\"\nversion = 1", "cannot be one"),
-        ("version = 1\n", "version = 1\ncommand = \"sh\"\n", "did not match"),
+        ("version = 1\n", "version = 1\ncommand = \"sh\"\n", "unknown field"),
         ("effect = \"ask\"", "effect = \"allow\"\nreason = \"it is fine\"", "allows something"),
     ] {
         let fault = faulty(from, to);

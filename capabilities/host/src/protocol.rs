@@ -7,6 +7,7 @@ pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
+use crate::subjects::SlotPath;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -176,6 +177,9 @@ impl Request {
 pub struct Caller {
     /// Another subject than the local one; needs a proof.
     pub subject: Option<Subject>,
+    /// The slot of that subject, when a component of it asks.
+    #[serde(default)]
+    pub slot: Option<SlotPath>,
     /// The mode; stricter only.
     pub mode: Option<Mode>,
     /// A turn that several calls share.

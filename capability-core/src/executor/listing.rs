@@ -115,7 +115,7 @@ impl Admitting<'_> {
             && (scope_is_open || entry.target().argument.is_some())
             && self.policy.looks_at_arguments(name);
         let stands = |contributor: Contributor| match contributor {
-            Contributor::Declared => !(scope_is_open && self.session.declarations().mention(name)),
+            Contributor::Declared => !(scope_is_open && self.session.declarations().may_cover(name)),
             Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => !is_open,
             Contributor::Delegation => !is_open && !scope_is_open,
             _ => true,

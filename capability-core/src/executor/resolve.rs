@@ -2,6 +2,7 @@
 
 use super::invocation::{Invocation, Proposed, Resolved, Stopped};
 use crate::code::{Code, Stage};
+use crate::surface::SelectionDigest;
 
 impl Invocation<Proposed> {
     pub(super) fn into_resolved(self) -> Result<Invocation<Resolved>, Box<Stopped>> {
@@ -32,6 +33,12 @@ impl Invocation<Proposed> {
         }
         let class = course.class(entry);
         course.ticket.resolved(entry, class, course.decided.as_deref());
+        if let Some(selected) = course.proposal.selected {
+            let found = course.registered().zip(course.provider());
+            if found.and_then(|(held, provider)| SelectionDigest::of(provider, held)) != Some(selected) {
+                return Err(course.refuse(Code::SelectionStale));
+            }
+        }
         Ok(Invocation { course, state: Resolved(()) })
     }
 }

@@ -11,7 +11,6 @@ use crate::contract::Capability;
 use crate::contract::schema::ARGUMENTS;
 use crate::future::Soon;
 use crate::policy::Verdict;
-use crate::preview::Preview;
 use crate::provider::AdmissionStatus;
 
 impl Invocation<Resolved> {
@@ -47,9 +46,12 @@ impl Invocation<Resolved> {
             }
             match prepared {
                 Ok(prepared) => {
-                    // What the author's look at the call raises is policy's to hear, however soon it came.
-                    if prepared.preview().is_some_and(Preview::is_for_policy) {
-                        course.judged = None;
+                    if let Some(preview) = prepared.preview() {
+                        call.lease().show(&preview.rests_on);
+                        // What the author's look at the call raises is policy's to hear, however soon it came.
+                        if preview.is_for_policy() {
+                            course.judged = None;
+                        }
                     }
                     course.prepared = Some((prepared, call));
                 }

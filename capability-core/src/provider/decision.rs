@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Diagnostic, ProvidedTool, ToolDefinition, ToolTag};
+use super::{Diagnostic, ProvidedTool, ProviderState, ToolDefinition, ToolTag};
 use crate::code::Code;
 use crate::contract::{Capability, CapabilityName, Class};
 use crate::handle::HandleFamily;
@@ -194,7 +194,9 @@ pub struct ProviderDecision {
 
 impl ProviderDecision {
     /// The decision about a compiled capability: this process executes it, if the host serves its handles.
-    pub(crate) fn compiled(capability: &Capability, bound: bool) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn compiled(capability: &Capability, bound: bool) -> Self {
         let decision = Self {
             capability: capability.name(),
             version: capability.version(),
@@ -219,6 +221,13 @@ impl ProviderDecision {
             through: None,
         };
         if bound { decision } else { decision.blocked(Code::MissingRuntimeBinding) }
+    }
+
+    /// The decision about a tool of a provider that this host serves: what decisions are made of, for whoever shows them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_provided(entry: &Capability, state: &ProviderState, tool: &ProvidedTool) -> Self {
+        super::decide::provided(entry, true, state, tool)
     }
 
     /// The same where something stands against it: the code says what, and the status follows from it.

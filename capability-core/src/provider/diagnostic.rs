@@ -42,7 +42,7 @@ impl Diagnostic {
     #[must_use]
     pub const fn of(code: Code) -> Option<Self> {
         Some(match code {
-            Code::UnknownCapability | Code::UnknownTool => Self::UnknownTool,
+            Code::UnknownCapability | Code::UnknownTool | Code::SelectionStale => Self::UnknownTool,
             Code::UnsupportedCapability => Self::UnsupportedCapability,
             Code::MissingRuntimeBinding => Self::MissingRuntimeBinding,
             Code::ProviderOffline => Self::ProviderOffline,
@@ -55,6 +55,7 @@ impl Diagnostic {
             | Code::DefaultDeny
             | Code::RuleDeny
             | Code::Delegation
+            | Code::ManifestDeny
             | Code::TargetUnjudged
             | Code::ClockUnjudged
             | Code::TurnCap
@@ -83,6 +84,7 @@ impl Diagnostic {
             | Code::DefaultAsk
             | Code::RuleAskFresh
             | Code::RuleAsk
+            | Code::ManifestAsk
             | Code::FloorRequired
             | Code::GuardHigh
             | Code::SensitivePath

@@ -42,16 +42,48 @@ pub struct SkillManifest {
 
 /// One tool that a skill uses: somebody else's, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "WrittenTool")]
 pub enum SkillTool {
     /// A capability of the build.
-    #[serde(deny_unknown_fields)]
-    #[expect(missing_docs, reason = "each is what it is called")]
-    Capability { capability: String, version: NonZeroU32 },
+    Capability {
+        /// By its name.
+        capability: String,
+        /// In this version.
+        version: NonZeroU32,
+    },
     /// A tool of a configured server.
-    #[serde(deny_unknown_fields)]
-    #[expect(missing_docs, reason = "each is what it is called")]
-    Provided { server: String, tool: String },
+    Provided {
+        /// The configured connection's name.
+        server: String,
+        /// What the server calls the tool.
+        tool: String,
+    },
+}
+
+/// A tool as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTool {
+    capability: Option<String>,
+    version: Option<NonZeroU32>,
+    server: Option<String>,
+    tool: Option<String>,
+}
+
+impl TryFrom<WrittenTool> for SkillTool {
+    type Error = &'static str;
+
+    fn try_from(written: WrittenTool) -> Result<Self, Self::Error> {
+        match written {
+            WrittenTool { capability: Some(capability), version: Some(version), server: None, tool: None } => {
+                Ok(Self::Capability { capability, version })
+            }
+            WrittenTool { capability: None, version: None, server: Some(server), tool: Some(tool) } => {
+                Ok(Self::Provided { server, tool })
+            }
+            WrittenTool { .. } => Err("a tool is named by `capability` and `version`, or by `server` and `tool`"),
+        }
+    }
 }
 
 /// A connection that a skill's tools stand behind. The operator configures it; a skill brings none along.
