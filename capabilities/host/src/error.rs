@@ -8,6 +8,7 @@ use crate::audit_log::AuditLogError;
 use crate::config::ConfigError;
 use crate::data_dir::DataDirError;
 use crate::environment::NoRandomness;
+use crate::mcp::ClientError;
 use crate::operator::OperatorError;
 use crate::policy::PolicyError;
 use crate::store::{DatabaseError, OptInError};
@@ -76,6 +77,8 @@ reasons! {
         OptIn(OptInError),
         /// The rules are not what was accepted, or cannot come into force.
         Policy(PolicyError),
+        /// The list of programs that are let in cannot be changed so.
+        Client(ClientError),
     }
     plain {
         /// No registered capability is of that family.

@@ -20,6 +20,7 @@ use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
+use crate::mcp::{ClientError, ClientToken, Clients};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::runner::{HostRunner, Placement};
@@ -48,6 +49,8 @@ pub struct Host {
     sessions: SessionMint,
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
+    state_key: [u8; 32],
+    clients: Clients,
     policy: Arc<FilePolicy>,
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
@@ -106,6 +109,8 @@ impl Host {
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
         let opt_ins = Arc::new(FileOptIns::open(data_dir.opt_ins())?);
+        let state_key = data_dir.key_for("state of a request of an MCP client")?;
+        let clients = Clients::open(data_dir.clients())?;
         let credential = Credential::open(data_dir.operator(), Arc::clone(&environment))?;
         // Last: from here on there is something to record.
         let (log, opened) = AuditLog::open(&data_dir.audit())?;
@@ -153,6 +158,8 @@ impl Host {
             sessions,
             operators,
             opt_ins,
+            state_key,
+            clients,
             policy,
             changes: tokio::sync::watch::Sender::new(0),
             journal,
@@ -205,6 +212,43 @@ impl Host {
     #[must_use]
     pub fn opt_ins(&self) -> &FileOptIns {
         &self.opt_ins
+    }
+
+    /// What seals the words that a program brings along with a repeated call.
+    pub(crate) const fn state_key(&self) -> &[u8; 32] {
+        &self.state_key
+    }
+
+    /// The programs that are let in by a token.
+    pub(crate) const fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// Lets a program in for a subject: recorded first, let in second. Its token is told here and nowhere else.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nobody is let in then.
+    pub(crate) async fn admit_client(
+        &self,
+        operator: &Operator,
+        name: &Subject,
+        subject: &Subject,
+    ) -> Result<ClientToken, SettingError> {
+        self.clients.could_create(name)?;
+        let key = SettingKey::Client { client: name.clone(), subject: subject.clone(), admitted: true };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.create(name.clone(), subject.clone(), self.environment.now())?)
+    }
+
+    /// Lets a program in no more: recorded first, turned away second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; it is let in as before then.
+    pub(crate) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<(), SettingError> {
+        let found = self.clients.all().into_iter().find(|entry| entry.name == *name).ok_or(ClientError::Unknown)?;
+        let key = SettingKey::Client { client: found.name, subject: found.subject, admitted: false };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.revoke(name)?)
     }
 
     /// The operator's rules.
@@ -441,6 +485,11 @@ impl Operators {
     /// An operator of the pages or of their interface, whose session the caller has just checked.
     pub(crate) fn admit_by(&self, way: Way) -> Operator {
         self.mint.admit(way.operator())
+    }
+
+    /// The person whom the configuration puts at a program, and whose own answer there the caller has just been told.
+    pub(crate) fn admit_at_client(&self, person: &Subject) -> Operator {
+        self.mint.admit(format!("{person}@mcp").parse().unwrap_or_else(|_| operator_name()))
     }
 
     /// Records that an operator's session of the pages begins: by a link that the caller has just used up, or by the
