@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Binding, OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
-use crate::contract::{Capability, Schemas};
+use crate::contract::{Capability, Class, Schemas};
 use crate::executor::caught;
 use crate::registry::Registered;
 use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};

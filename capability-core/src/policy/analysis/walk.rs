@@ -12,7 +12,7 @@ pub use super::space::Span;
 use super::space::{Callable, Cell, Corner, Space};
 use super::targets::respelt;
 use super::{Asker, Entry, Sketch};
-use crate::contract::TargetKind;
+use crate::contract::{Class, TargetKind};
 use crate::policy::{CapabilityPattern, Dimension, Policy, RuleEffect, RuleRef, Selector, TargetFamily};
 use crate::session::Origin;
 use crate::time::Timestamp;
@@ -117,7 +117,8 @@ impl<'p> Walk<'p> {
         let capability = entry.capability;
         let scopes = self.scopes(asker, entry)?;
         // An operator may have given a provider's tool any class: what can come out is what comes out for one of them.
-        let classes = if capability.through().is_some() { &Class::ALL[..] } else { &[capability.class()] };
+        let own = [capability.class()];
+        let classes: &[Class] = if capability.through().is_some() { &Class::ALL } else { &own };
         for class in classes {
             let callable = Callable {
                 name: capability.name().as_str(),
