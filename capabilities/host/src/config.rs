@@ -1,11 +1,13 @@
 //! The optional configuration file.
 
 mod bindings;
+mod mcp;
 mod standing;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+pub use mcp::{McpServerTable, McpTable, NetworkWord, SideEffectWord, ToolLine};
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
 
@@ -65,6 +67,10 @@ use crate::data_dir::{DataDirError, read_private};
 /// auth = "pihole"
 /// password_file = "/etc/capability/pihole-password"
 ///
+/// [mcp.servers.docs]
+/// command = ["/usr/local/bin/docs-server", "--stdio"]
+/// env = ["TZ"]
+///
 /// [web]
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
@@ -91,6 +97,8 @@ pub struct Config {
     pub endpoints: BTreeMap<String, EndpointTable>,
     /// The directory behind `Workspace` handles.
     pub workspace: Option<WorkspaceTable>,
+    /// Servers whose tools can be called.
+    pub mcp: McpTable,
     /// Where the approval centre listens.
     pub web: WebTable,
     /// The three before that, checked.
@@ -283,6 +291,10 @@ impl Config {
         config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config
+            .mcp
+            .checked()
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
@@ -322,6 +334,11 @@ impl Config {
         Ok(())
     }
 
+    /// The servers whose tools can be called. Those of a configuration that was read are well formed.
+    pub(crate) fn mcp_servers(&self) -> BTreeMap<String, crate::provider::McpSettings> {
+        self.mcp.checked().unwrap_or_default()
+    }
+
     /// What may have standing answers, as the executor takes it.
     #[must_use]
     pub fn grant_limits(&self) -> GrantLimits {
@@ -342,7 +359,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -412,6 +429,25 @@ mod tests {
             ("[endpoints.a]\nurl = \"https://a\"\nauth = \"pihole\"\n", 3, "do not go together"),
             ("[endpoints.a]\nurl = \"https://a\"\npassword_file = \"/x\"\n", 1, "do not go together"),
             ("[endpoints.a]\nurl = \"https://a\"\ninsecure = true\n", 3, "unknown field `insecure`"),
+            ("[mcp.servers.a]\n", 1, "neither `command` nor `url`"),
+            ("\n[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://a\"\n", 4, "both `command` and `url`"),
+            ("[mcp.servers.A]\ncommand = [\"x\"]\n", 1, "`A` is no server's name"),
+            ("[mcp.servers.a]\ncommand = [\"\"]\n", 2, "names no program"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nenv = [\"A=B\"]\n", 3, "`A=B` is no variable's name"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ncwd = \"notes\"\n", 3, "`cwd` does not begin"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nsecrets = { T = \"t\" }\n", 3, "`secrets` does not begin"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ntoken_file = \"/t\"\n", 3, "is about an address"),
+            ("[mcp.servers.a]\nurl = \"https://a\"\nenv = [\"A\"]\n", 3, "is about a program"),
+            ("[mcp.servers.a]\nurl = \"https://a?token=x\"\n", 2, "no plain address"),
+            ("[mcp.servers.a]\nurl = \"https://a\"\nheaders = { Authorization = \"x\" }\n", 3, "that the host writes"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nstart = \"now\"\n", 3, "unknown variant `now`"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ndiscovery_s = 0\n", 3, "`discovery_s` is 0"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nshell = true\n", 3, "unknown field `shell`"),
+            (
+                "[mcp.servers.a]\ncommand = [\"x\"]\n[[mcp.servers.a.tools]]\ntool = \"t\"\ndefinition = \"x\"\nside_effect = \"read_only\"\nnetwork = \"local\"\n",
+                1,
+                "the line about `t` names no definition",
+            ),
         ] {
             let error = refused(text);
             assert!(error.starts_with(&format!("`config.toml` line {line}: ")), "{text:?}: {error}");

@@ -241,6 +241,33 @@ pub enum SettingKey {
         /// Whose.
         subject: Subject,
     },
+    /// A provider listed tools for the first time, or otherwise than they were accepted. Provider and tools have numbers of
+    /// the host's: their names are somebody else's text.
+    DefinitionsSeen {
+        /// Which provider.
+        provider: u64,
+        /// How many tools were seen for the first time, and are accepted as they are.
+        first: usize,
+        /// How many are something else than what was accepted, and out of use.
+        changed: usize,
+    },
+    /// An operator accepted what a provider's tool is now.
+    DefinitionAccepted {
+        /// Which provider.
+        provider: u64,
+        /// Which tool of it.
+        tool: u64,
+    },
+    /// A token for a provider was kept or forgotten.
+    ProviderCredential {
+        /// Which provider.
+        provider: u64,
+        /// Whose token; everybody's when nobody is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<Subject>,
+        /// Whether it is kept now.
+        kept: bool,
+    },
     /// Retained content of approved calls was erased.
     RetainedErased {
         /// Whose; everybody's when nobody is named.

@@ -92,6 +92,12 @@ impl DataDir {
         self.0.join("secrets")
     }
 
+    /// The directory of tokens for providers, sealed.
+    #[must_use]
+    pub fn credentials(&self) -> PathBuf {
+        self.0.join("credentials")
+    }
+
     /// The optional configuration file.
     #[must_use]
     pub fn config(&self) -> PathBuf {

@@ -6,6 +6,7 @@
 
 mod approvals;
 mod connection;
+mod definitions;
 mod denials;
 mod grants;
 mod journal;
@@ -14,6 +15,7 @@ mod schema;
 mod turns;
 
 pub use approvals::SqliteApprovals;
+pub use definitions::{Observed, OpenedProvider, SqliteDefinitions};
 pub use grants::SqliteGrants;
 pub use journal::{JournalEntry, SqliteJournal};
 pub use schema::DatabaseError;
@@ -62,6 +64,12 @@ impl Database {
     #[must_use]
     pub fn turns(&self) -> SqliteTurns {
         SqliteTurns::new(self.clone())
+    }
+
+    /// The accepted definitions of others' tools.
+    #[must_use]
+    pub fn definitions(&self) -> SqliteDefinitions {
+        SqliteDefinitions::new(self.clone())
     }
 
     /// The journals.
