@@ -2,11 +2,15 @@
 //!
 //! | capability | what it does | class |
 //! |---|---|---|
+//! | [`subject.note`](note::subject_note) | a note in the subject's own journal | `read_only` + `local` |
 //! | [`system.health`](system::system_health) | how this machine is, and what is wrong | `read_only` + `local` |
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
+//! | [`metrics.read`](metrics::metrics_read) | measurements from the household's Prometheus | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
+//! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
+//! | [`database.delete`](locked::database_delete) | nothing: it is locked | `mutating` + `external` |
 //!
 //! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
 //! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.
@@ -15,6 +19,9 @@
 //! [`plain`] makes text from elsewhere fit to be shown.
 
 pub mod http;
+pub mod locked;
+pub mod metrics;
+pub mod note;
 mod object;
 pub mod pihole;
 pub mod plain;

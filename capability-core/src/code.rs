@@ -143,6 +143,16 @@ codes! {
     ClockUnjudged "clock_unjudged" at Policy: "a rule asks for the time, and this machine's clock is not set", help "an operator sets the clock";
     /// The class's floor asks for a fresh answer.
     FloorRequired "floor_required" at Policy: "its class needs a fresh confirmation", help "a person answers this very invocation";
+    /// The command can do more than look, or is not fully understood.
+    GuardHigh "guard_high" at Policy: "this command can do more than look, or is not fully understood", help "a person looks at each part of it; the preview names them";
+    /// The command is one that is never run.
+    GuardBlock "guard_block" at Policy: "a part of this command is never run here", help "leave that part out; nothing lifts it";
+    /// The call acts outside the workspace.
+    OutsideWorkspace "outside_workspace" at Policy: "this call acts outside the workspace", help "name a path inside the workspace";
+    /// The call acts on a path that often holds secrets.
+    SensitivePath "sensitive_path" at Policy: "this call acts on a path that often holds secrets", help "name another path, or a person answers it";
+    /// The call acts on a path that nothing may change.
+    ProtectedPath "protected_path" at Policy: "this call acts on a path that is protected", help "name another path";
     /// No broker of this host serves one of its handles.
     MissingRuntimeBinding "missing_runtime_binding" at Policy: "the capability exists, and this host has nothing bound to it", help "an operator configures what it needs; see `capability describe`";
     /// The capability's own cap for this turn is used up.

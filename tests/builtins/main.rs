@@ -12,7 +12,13 @@ mod fixture;
 #[cfg(test)]
 mod household;
 #[cfg(test)]
+mod metrics;
+#[cfg(test)]
+mod own;
+#[cfg(test)]
 mod pihole;
+#[cfg(test)]
+mod prometheus;
 #[cfg(test)]
 mod search;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use capability_core::executor::{Effect, Limits};
 use capability_core::policy::OptIn;
 use capability_core::session::Mode;
 use capability_core::store::{Answer, Approvals as _};
-use capability_core::{Code, Outcome, Proposal, Stage, Timestamp};
+use capability_core::{Code, Concern, Outcome, Proposal, Raise, Stage, Timestamp};
 use serde_json::json;
 
 use crate::fixtures::Bench;
@@ -93,6 +93,11 @@ async fn provoke(code: Code) -> Option<Case> {
         Code::ClockUnjudged => {
             bench.rules("[[rule]]\nid = \"ask\"\neffect = \"ask\"\nwhen = { days = [\"mon\"], tz = \"UTC\" }\n");
             bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
+        }
+        Code::GuardHigh | Code::GuardBlock | Code::OutsideWorkspace | Code::SensitivePath | Code::ProtectedPath => {
+            let concern = Concern::ALL.into_iter().find(|concern| concern.code() == code).expect("one has it");
+            bench.world().set_raise(Some(Raise::deny(concern)));
+            bench.invoke("lab.look", &json!({})).await
         }
         Code::DefaultDeny => bench.invoke("lab.denies", &json!({})).await,
         Code::MissingRuntimeBinding => bench.invoke("lab.needs_service", &json!({})).await,

@@ -27,6 +27,7 @@ fn every_fixture_is_linked_once_and_in_order() {
             "lab.edit@1",
             "lab.faulty_schema@1",
             "lab.locked@1",
+            "lab.look@1",
             "lab.needs_service@1",
             "lab.notes@1",
             "lab.once@1",

@@ -309,6 +309,14 @@ pub struct Row {
     pub isolation: String,
     /// What ends its body.
     pub deadline: String,
+    /// How long a call may run, in milliseconds.
+    pub timeout_ms: u64,
+    /// How large a result may be, in bytes of JSON text.
+    pub max_result: u64,
+    /// How often in one turn.
+    pub per_turn: u32,
+    /// What the operator brings so that it runs: tables of the configuration, secrets, a switch. Empty where it needs nothing.
+    pub needs: Vec<String>,
     /// The first line of its description.
     pub summary: String,
 }
@@ -363,12 +371,6 @@ pub struct Description {
     pub resident: bool,
     /// Whether doing it twice is doing it once.
     pub idempotent: bool,
-    /// How long a call may run, in milliseconds.
-    pub timeout_ms: u64,
-    /// How large a result may be, in bytes of JSON text.
-    pub max_result: u64,
-    /// How often in one turn.
-    pub per_turn: u32,
     /// The kind of thing it acts on.
     pub target: String,
     /// The argument that names it.

@@ -9,6 +9,7 @@ use crate::code::{Code, Stage};
 use crate::contract::Capability;
 use crate::future::Soon;
 use crate::policy::Verdict;
+use crate::preview::Preview;
 
 impl Invocation<Resolved> {
     pub(super) async fn into_validated(self) -> Result<Invocation<Validated>, Box<Stopped>> {
@@ -42,7 +43,13 @@ impl Invocation<Resolved> {
                 course.ticket.waited();
             }
             match prepared {
-                Ok(prepared) => course.prepared = Some((prepared, call)),
+                Ok(prepared) => {
+                    // What the author's look at the call raises is policy's to hear, however soon it came.
+                    if prepared.preview().is_some_and(Preview::is_for_policy) {
+                        course.judged = None;
+                    }
+                    course.prepared = Some((prepared, call));
+                }
                 Err(_) if cancelled => return Err(course.stop(Ended::Cancelled)),
                 Err(fault) => return Err(course.refuse(unprepared(fault))),
             }
