@@ -1,8 +1,10 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
 mod policy;
+mod providers;
 
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
+pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed};
 
 use core::num::NonZeroU32;
 
@@ -154,6 +156,8 @@ pub enum Request {
     PolicyShow,
     /// A question to them.
     Policy(PolicyQuestion),
+    /// The servers whose tools can be called.
+    Providers(ProviderQuestion),
     /// The self-check.
     Doctor,
 }
@@ -405,6 +409,9 @@ pub struct ApprovalDetail {
     /// The last call of the same subject, capability and version that was approved and used, where that is retained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_approved: Option<PastCall>,
+    /// The tool of somebody else's that the call goes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignTool>,
 }
 
 /// Whether an approval is still pending after a while of waiting: wait again then, else go on with it.

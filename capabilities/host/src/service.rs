@@ -8,6 +8,7 @@ mod isolation;
 mod journal;
 mod listing;
 mod policy;
+mod providers;
 mod questions;
 mod settings;
 mod web;
@@ -134,6 +135,7 @@ impl Service {
             Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::PolicyShow => document(&self.policy()),
             Request::Policy(question) => self.asked(question, peer).await,
+            Request::Providers(question) => self.of_providers(question, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }
     }

@@ -11,6 +11,7 @@ mod log;
 mod output;
 mod policy;
 mod program;
+mod providers;
 mod render;
 mod report;
 mod self_model;

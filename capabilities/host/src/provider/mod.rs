@@ -185,6 +185,12 @@ impl HostProviders {
         self.servers.get(name)?.said().await
     }
 
+    /// Everything of one server that differs from what was accepted.
+    #[must_use]
+    pub fn changes(&self, name: &str) -> Vec<PinChange> {
+        self.servers.get(name).map(|server| server.changes()).unwrap_or_default()
+    }
+
     /// What differs from what was accepted.
     #[must_use]
     pub fn change(&self, name: &str, tool: &str) -> Option<PinChange> {

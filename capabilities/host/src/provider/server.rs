@@ -401,11 +401,16 @@ impl Server {
         secrets
     }
 
+    pub(super) fn changes(&self) -> Vec<PinChange> {
+        let changed = |pin: &Pin| {
+            let now = Arc::clone(pin.seen.as_ref().unwrap_or(&pin.accepted));
+            PinChange { accepted: Arc::clone(&pin.accepted), now, moved: pin.moved }
+        };
+        self.state().pins.iter().filter(|pin| pin.is_changed()).map(changed).collect()
+    }
+
     pub(super) fn change(&self, tool: &str) -> Option<PinChange> {
-        let state = self.state();
-        let pin = state.pins.iter().find(|pin| pin.accepted.id.native == tool && pin.is_changed())?;
-        let now = Arc::clone(pin.seen.as_ref().unwrap_or(&pin.accepted));
-        Some(PinChange { accepted: Arc::clone(&pin.accepted), now, moved: pin.moved })
+        self.changes().into_iter().find(|change| change.now.id.native == tool)
     }
 
     pub(super) fn numbers(&self, tool: &str) -> Option<(u64, u64)> {
