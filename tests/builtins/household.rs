@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use capability_core::approval::Operator;
+use capability_core::approval::{Operator, PendingApproval};
 use capability_core::audit::OutcomeKind;
 use capability_core::contract::Network;
 use capability_core::executor::{Outcome, Proposal};
@@ -86,6 +86,17 @@ impl Household {
         let session = self.turn();
         let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
         let Some(approval) = asked.approval() else { return asked };
+        self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
+        self.host.executor().resume(&session, approval).await
+    }
+
+    /// Asks; something happens while it waits; the operator says yes; the call is resumed.
+    pub async fn call_after(&self, name: &str, arguments: &Value, meanwhile: impl FnOnce(&PendingApproval)) -> Outcome {
+        let session = self.session();
+        let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
+        let approval = asked.approval().unwrap_or_else(|| panic!("it does not wait: {asked:?}"));
+        let found = self.host.executor().approval(&self.operator, approval).await.unwrap().unwrap();
+        meanwhile(&found.filed.unwrap().approval);
         self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
         self.host.executor().resume(&session, approval).await
     }

@@ -9,6 +9,7 @@ pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
+use crate::subjects::SlotPath;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -180,6 +181,9 @@ impl Request {
 pub struct Caller {
     /// Another subject than the local one; needs a proof.
     pub subject: Option<Subject>,
+    /// The slot of that subject, when a component of it asks.
+    #[serde(default)]
+    pub slot: Option<SlotPath>,
     /// The mode; stricter only.
     pub mode: Option<Mode>,
     /// A turn that several calls share.

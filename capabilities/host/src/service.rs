@@ -29,6 +29,7 @@ use sha2::{Digest, Sha256};
 use crate::host::Host;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
+use crate::subjects::SlotPath;
 use crate::web::Serving;
 use answered::Answered;
 
@@ -166,26 +167,58 @@ impl Service {
                 drawn_turn(u64::from_be_bytes(drawn))
             }
         };
-        self.session_for(subject, caller.mode.unwrap_or(Mode::Live), turn)
+        self.session_for(subject, caller.slot.as_ref(), caller.mode.unwrap_or(Mode::Live), turn)
     }
 
     /// A session of a subject that was vouched for, with what its manifest declares now.
-    fn session_for(&self, subject: Subject, mode: Mode, turn: TurnId) -> Result<Session, Fault> {
-        let declarations = self.manifest(&subject)?;
-        let identity = SessionIdentity { id: session_of(&subject), subject, mode, origin: Origin::Terminal, turn };
+    fn session_for(
+        &self,
+        subject: Subject,
+        slot: Option<&SlotPath>,
+        mode: Mode,
+        turn: TurnId,
+    ) -> Result<Session, Fault> {
+        let declarations = self.declared(&subject, slot)?;
+        let identity =
+            SessionIdentity { id: session_of(&subject, slot), subject, mode, origin: Origin::Terminal, turn };
         Ok(self.host.sessions().open(identity, declarations))
     }
 
-    /// What a subject's manifest in the configuration declares. Without one it declares nothing at all.
-    fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
+    /// What a subject declares by its manifest. Without one it declares nothing at all.
+    pub(crate) fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
+        self.declared(subject, None)
+    }
+
+    /// The same for one of its slots.
+    fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
         if *subject == Subject::local() {
-            return Ok(Declarations::everything());
+            return match slot {
+                None => Ok(Declarations::everything()),
+                Some(_) => Err(Fault::usage("`local` has no slots", "leave `--slot` out, or name another subject")),
+            };
         }
-        match self.host.config().subjects.get(subject) {
-            Some(manifest) => Ok(Declarations::only(manifest.capabilities.clone())),
-            None => Err(Fault::refused(
+        let manifests = self.host.manifests();
+        let configured = self.host.config().subjects.get(subject);
+        match (configured, manifests.read(subject, slot).map_err(|error| Fault::refused(error.what(), error.help()))?) {
+            (None, Some(declarations)) => Ok(declarations),
+            (Some(manifest), None) if slot.is_none() => Ok(Declarations::only(manifest.capabilities.clone())),
+            (Some(_), None) => Err(Fault::refused(
+                format!("subject `{subject}` has no slots: its manifest stands in `config.toml`"),
+                format!("write `{}` in its place", manifests.path(subject).display()),
+            )),
+            (Some(_), Some(_)) => Err(Fault::refused(
+                format!("subject `{subject}` has two manifests, and neither counts"),
+                format!(
+                    "take `[subjects.\"{subject}\"]` out of `config.toml`, or `{}` away",
+                    manifests.path(subject).display()
+                ),
+            )),
+            (None, None) => Err(Fault::refused(
                 format!("subject `{subject}` has no manifest"),
-                format!("write `[subjects.\"{subject}\"]` with `capabilities = [..]` into `config.toml`"),
+                format!(
+                    "write `[subjects.\"{subject}\"]` with `capabilities = [..]` into `config.toml`, or an `agent.yaml` as `{}`",
+                    manifests.path(subject).display()
+                ),
             )),
         }
     }
@@ -226,9 +259,14 @@ const DOCTOR: &str = "look at the host with `capability doctor`";
 
 /// The session of one subject at this machine's command lines, the same in every process that owns the directory: turns that
 /// are named count within it.
-fn session_of(subject: &Subject) -> SessionId {
+fn session_of(subject: &Subject, slot: Option<&SlotPath>) -> SessionId {
     let mut named = Sha256::new_with_prefix("command line\0");
     named.update(subject.as_str());
+    // What one slot was granted is not another's.
+    if let Some(slot) = slot {
+        named.update("\0");
+        named.update(slot.to_string());
+    }
     let hash: [u8; 32] = named.finalize().into();
     let mut id = [0; 16];
     id.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);

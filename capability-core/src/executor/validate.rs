@@ -9,7 +9,6 @@ use crate::code::{Code, Stage};
 use crate::contract::Capability;
 use crate::future::Soon;
 use crate::policy::Verdict;
-use crate::preview::Preview;
 
 impl Invocation<Resolved> {
     pub(super) async fn into_validated(self) -> Result<Invocation<Validated>, Box<Stopped>> {
@@ -44,9 +43,12 @@ impl Invocation<Resolved> {
             }
             match prepared {
                 Ok(prepared) => {
-                    // What the author's look at the call raises is policy's to hear, however soon it came.
-                    if prepared.preview().is_some_and(Preview::is_for_policy) {
-                        course.judged = None;
+                    if let Some(preview) = prepared.preview() {
+                        call.lease().show(&preview.rests_on);
+                        // What the author's look at the call raises is policy's to hear, however soon it came.
+                        if preview.is_for_policy() {
+                            course.judged = None;
+                        }
                     }
                     course.prepared = Some((prepared, call));
                 }

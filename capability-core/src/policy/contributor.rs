@@ -10,7 +10,7 @@ use super::{Decision, Verdict};
 use crate::code::Code;
 use crate::contract::{Capability, Class, DefaultEffect, Network, SideEffect, TargetKind};
 use crate::preview::Raise;
-use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
+use crate::session::{Ancestor, Declarations, Demand, Mode, Origin, Subject};
 use crate::time::Timestamp;
 
 /// The state of an external family's switch. Anything but a legible `On` is off.
@@ -160,7 +160,7 @@ impl Contributor {
     fn with(self, question: &Question<'_>, ruled: &Ruled) -> Contribution {
         let (verdict, code) = match self {
             Self::Locked => deny_if(question.capability.is_locked(), Code::Locked),
-            Self::Declared => deny_if(!is_declared(question, question.declarations), Code::Undeclared),
+            Self::Declared => declared(question, question.declarations),
             Self::Mode => of_mode(question.mode, question.class),
             Self::OptIn => match (question.class.network, question.opt_in) {
                 (Network::Local, _) | (Network::External, OptIn::On) => clear(),
@@ -281,7 +281,7 @@ impl Ruled {
 
     /// Takes in what somebody behind the session could do, and what rules say to that.
     fn delegate(&mut self, question: &Question<'_>, ancestor: &Ancestor, by_rules: Verdict) {
-        let undeclared = deny_if(!is_declared(question, &ancestor.declarations), Code::Delegation).0;
+        let undeclared = declared(question, &ancestor.declarations).0;
         let by_mode = of_mode(ancestor.identity.mode, question.class).0;
         let verdict = by_rules.max(undeclared).max(by_mode);
         if verdict > self.delegation.0 {
@@ -290,8 +290,17 @@ impl Ruled {
     }
 }
 
-fn is_declared(question: &Question<'_>, declarations: &Declarations) -> bool {
-    declarations.cover(question.capability.name().as_str(), question.scope)
+/// What a manifest says to a call: nothing at all, unless it declares it.
+fn declared(question: &Question<'_>, declarations: &Declarations) -> (Verdict, Code) {
+    let name = question.capability.name().as_str();
+    if !declarations.cover(name, question.scope) {
+        return (Verdict::Deny, Code::Undeclared);
+    }
+    match declarations.demand(name, question.scope) {
+        None => clear(),
+        Some(Demand::Ask) => (Verdict::Ask, Code::ManifestAsk),
+        Some(Demand::Deny) => (Verdict::Deny, Code::ManifestDeny),
+    }
 }
 
 fn of_mode(mode: Mode, class: Class) -> (Verdict, Code) {

@@ -120,7 +120,10 @@ fn call(name: &str) -> Call {
         broker: Arc::new(Nobody),
         max_result: entry.bounds().max_result(),
         foreign: None,
+        asks: None,
         ending: Ending::default(),
+        rules: None,
+        shown: std::sync::OnceLock::new(),
     });
     Call::new(lease)
 }

@@ -98,6 +98,12 @@ impl DataDir {
         self.0.join("credentials")
     }
 
+    /// Where manifests of subjects lie, each in a directory of its subject's name.
+    #[must_use]
+    pub fn subjects(&self) -> PathBuf {
+        self.0.join("subjects")
+    }
+
     /// The optional configuration file.
     #[must_use]
     pub fn config(&self) -> PathBuf {

@@ -150,6 +150,7 @@ fn needs(entry: &Capability) -> Vec<String> {
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
         HandleFamily::Workspace => Some("workspace".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
+        HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });
     let switch = (class.network == Network::External).then(|| format!("optin {}", entry.name().family()));
     brought.chain(switch).collect()
