@@ -24,7 +24,8 @@ fn named(names: &[&str]) -> Vec<(String, Standing)> {
 async fn a_server_that_behaves_oddly_is_used_all_the_same() {
     for fault in ["well", "noise", "deaf", "liar", "restless"] {
         let lab = with(fault);
-        let connected = lab.connect("lab").await.unwrap_or_else(|why| panic!("{fault}: {why:?}, {:?}", lab.reach("lab")));
+        let connected =
+            lab.connect("lab").await.unwrap_or_else(|why| panic!("{fault}: {why:?}, {:?}", lab.reach("lab")));
         let tools = if fault == "liar" { named(&["erase"]) } else { named(&["alpha", "beta"]) };
         assert_eq!((lab.tools("lab"), connected.unusable), (tools, 0), "{fault}");
         assert_eq!(lab.reach("lab"), ProviderReach::Ready, "{fault}");
@@ -50,7 +51,11 @@ async fn a_server_that_is_of_no_use_is_offline_and_says_why() {
         let connected = lab.connect("lab").await;
         // Which of two ends of one thing is seen first is the machine's to choose.
         let either = [reach, offline("its connection ended")];
-        assert!(connected == Err(told) && either.contains(&lab.reach("lab")), "{fault}: {connected:?} {:?}", lab.reach("lab"));
+        assert!(
+            connected == Err(told) && either.contains(&lab.reach("lab")),
+            "{fault}: {connected:?} {:?}",
+            lab.reach("lab")
+        );
         assert_eq!(lab.tools("lab"), [], "{fault}");
     }
     let lab = Lab::new(&server("lab", &words(&["/nonexistent/program"])));
@@ -99,7 +104,10 @@ async fn nothing_that_a_server_lists_is_taken_beyond_the_caps() {
     lab.connect("lab").await.unwrap();
     let (tools, name) = (lab.tools("lab"), faulty(DefinitionFault::Name));
     assert_eq!(tools.iter().filter(|(_, standing)| *standing == ACCEPTED).count(), 3, "{tools:?}");
-    assert!(tools.iter().all(|(shown, standing)| shown.is_ascii() && [&ACCEPTED, &name].contains(&standing)), "{tools:?}");
+    assert!(
+        tools.iter().all(|(shown, standing)| shown.is_ascii() && [&ACCEPTED, &name].contains(&standing)),
+        "{tools:?}"
+    );
 }
 
 /// One that never answers is given up after the time that is set, disturbs nobody meanwhile, and leaves no process behind.
@@ -132,13 +140,15 @@ async fn a_program_ends_with_all_that_it_started() {
     for closes in [true, false] {
         let mut lab = with("family");
         lab.connect("lab").await.unwrap();
-        lab.until("its children", |_| (runs("capability-lab-orphan") && runs("capability-lab-child")).then_some(())).await;
+        lab.until("its children", |_| (runs("capability-lab-orphan") && runs("capability-lab-child")).then_some(()))
+            .await;
         if closes {
             lab.host().close().await;
         } else {
             lab.drop_host();
         }
-        lab.until("their end", |_| (!runs("capability-lab-orphan") && !runs("capability-lab-child")).then_some(())).await;
+        lab.until("their end", |_| (!runs("capability-lab-orphan") && !runs("capability-lab-child")).then_some(()))
+            .await;
     }
 }
 
@@ -150,7 +160,9 @@ async fn a_changed_definition_is_out_of_use_until_it_is_accepted() {
     let file = dir.path().join("tools.json");
     let tools = |description: &str| {
         let schema = r#"{"type":"object"}"#;
-        format!(r#"[{{"name":"alpha","description":"{description}","inputSchema":{schema}}},{{"name":"beta","inputSchema":{schema}}}]"#)
+        format!(
+            r#"[{{"name":"alpha","description":"{description}","inputSchema":{schema}}},{{"name":"beta","inputSchema":{schema}}}]"#
+        )
     };
     fs::write(&file, tools("reads")).unwrap();
     let config = server("lab", &lab("from_file", Some(&file))) + "discovery_s = 30\n";
@@ -225,7 +237,10 @@ async fn a_line_that_classifies_is_about_one_definition() {
     let mut lab = with("well");
     lab.connect("lab").await.unwrap();
     let told = lab.host().providers().tools("lab").unwrap();
-    assert!(told.iter().all(|tool| (&*tool.side_effect, &*tool.network, tool.classified) == ("mutating", "external", false)));
+    assert!(
+        told.iter()
+            .all(|tool| (&*tool.side_effect, &*tool.network, tool.classified) == ("mutating", "external", false))
+    );
     lab.host().close().await;
     let line = |tool: &str, definition: &str| {
         format!(

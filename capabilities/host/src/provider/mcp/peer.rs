@@ -422,6 +422,3 @@ fn greeting(is_modern: bool, answer: &Value) -> Greeting {
     let tells = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool).unwrap_or_default();
     Greeting { is_modern, has_tools: tools.is_some(), tells_changes: tells }
 }
-
-#[cfg(test)]
-mod tests;

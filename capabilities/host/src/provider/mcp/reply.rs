@@ -107,7 +107,7 @@ mod tests {
         ], "structuredContent": [1], "isError": true, "unknown": {}});
         let reply = of_call(Ok(answer), &[]).unwrap();
         assert!(reply.is_error && reply.structured == Some(json!([1])));
-        let kinds: Vec<_> = reply.content.iter().map(|piece| match piece {
+        let kinds = reply.content.iter().map(|piece| match piece {
             ToolContent::Text { text } => text.as_str(),
             ToolContent::Omitted { what: OmittedContent::Image, bytes: 4 } => "image",
             ToolContent::Omitted { what: OmittedContent::Resource, .. } => "resource",
