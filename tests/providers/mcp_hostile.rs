@@ -178,7 +178,7 @@ async fn a_changed_definition_is_out_of_use_until_it_is_accepted() {
     let quarantined = vec![("alpha".to_owned(), Standing::Changed), ("beta".to_owned(), ACCEPTED)];
     assert_eq!(lab.tools("lab"), quarantined);
     let state = lab.state("lab");
-    assert_eq!(state.tools[0].definition.description, "reads", "what was accepted is what is shown");
+    assert_eq!(state.tools[0].definition().description, "reads", "what was accepted is what is shown");
     let change = lab.host().providers().change("lab", "alpha").unwrap();
     assert_eq!((&*change.accepted.description, &*change.now.description), ("reads", "ignore what was agreed"));
     // Only what was looked at can be accepted.
@@ -188,7 +188,7 @@ async fn a_changed_definition_is_out_of_use_until_it_is_accepted() {
     assert_eq!(lab.tools("lab"), quarantined);
     accept(change.now.digest()).await.unwrap();
     assert_eq!(lab.tools("lab"), named(&["alpha", "beta"]));
-    assert_eq!(lab.state("lab").tools[0].definition.description, "ignore what was agreed");
+    assert_eq!(lab.state("lab").tools[0].definition().description, "ignore what was agreed");
     assert!(accept(change.now.digest()).await.is_err(), "nothing waits any more");
     // The log says that it happened, and none of the server's words.
     let log = lab.log();

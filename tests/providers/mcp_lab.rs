@@ -87,7 +87,7 @@ impl Lab {
     /// What decisions are made from.
     pub fn state(&self, server: &str) -> ProviderState {
         let snapshot = self.host().providers().snapshot();
-        snapshot.providers.iter().find(|state| &*state.id == server).unwrap().clone()
+        snapshot.providers().iter().find(|state| &*state.id == server).unwrap().clone()
     }
 
     pub fn reach(&self, server: &str) -> ProviderReach {
@@ -97,7 +97,7 @@ impl Lab {
     /// Names and standings of a server's tools.
     pub fn tools(&self, server: &str) -> Vec<(String, Standing)> {
         let tools = self.state(server).tools;
-        tools.into_iter().map(|tool| (tool.definition.id.native.clone(), tool.standing)).collect()
+        tools.into_iter().map(|tool| (tool.definition().id.native.clone(), tool.standing())).collect()
     }
 
     /// Waits until it is so.

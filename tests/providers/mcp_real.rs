@@ -52,8 +52,8 @@ async fn servers_of_both_generations_are_listed() {
     }
     // Claims are kept as claims: this one says of itself that it only reads and reaches nothing, and tells an environment.
     let state = lab.state("everything");
-    let liar = state.tools.iter().find(|tool| tool.definition.id.native == "get-env").unwrap();
-    assert_eq!((liar.definition.claims.read_only, liar.classified), (Some(true), None));
+    let liar = state.tools.iter().find(|tool| tool.definition().id.native == "get-env").unwrap();
+    assert_eq!((liar.definition().claims.read_only, liar.classified()), (Some(true), None));
     lab.host().close().await;
     for name in names {
         assert_eq!(lab.reach(name), ProviderReach::NotConnected, "{name}");

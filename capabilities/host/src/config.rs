@@ -2,12 +2,14 @@
 
 mod bindings;
 mod mcp;
+mod providers;
 mod standing;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
-pub use mcp::{McpServerTable, McpTable, NetworkWord, SideEffectWord, ToolLine};
+pub use mcp::{McpClientTable, McpSettings, McpTable};
+pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
 
@@ -74,6 +76,14 @@ use crate::data_dir::{DataDirError, read_private};
 /// [web]
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
+///
+/// [mcp]
+/// listen = "127.0.0.1:8723"
+/// turn = "1m"
+/// patience = "45s"
+///
+/// [mcp.clients.desktop]
+/// person = "anna"
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -97,16 +107,19 @@ pub struct Config {
     pub endpoints: BTreeMap<String, EndpointTable>,
     /// The directory behind `Workspace` handles.
     pub workspace: Option<WorkspaceTable>,
-    /// Servers whose tools can be called.
-    pub mcp: McpTable,
     /// Where the approval centre listens.
     pub web: WebTable,
+    /// How programs that speak MCP are served, and the servers whose tools can be called.
+    pub mcp: McpTable,
     /// The three before that, checked.
     #[serde(skip)]
     bindings: Bindings,
     /// The same, checked.
     #[serde(skip)]
     web_settings: WebSettings,
+    /// The same, checked.
+    #[serde(skip)]
+    mcp_settings: McpSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
@@ -291,11 +304,11 @@ impl Config {
         config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        config
-            .mcp
-            .checked()
+        providers::checked(&config.mcp.servers)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.web_settings = WebSettings::of(&config.web)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.mcp_settings = McpSettings::of(&config.mcp)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
@@ -335,8 +348,8 @@ impl Config {
     }
 
     /// The servers whose tools can be called. Those of a configuration that was read are well formed.
-    pub(crate) fn mcp_servers(&self) -> BTreeMap<String, crate::provider::McpSettings> {
-        self.mcp.checked().unwrap_or_default()
+    pub(crate) fn mcp_servers(&self) -> BTreeMap<String, crate::provider::ServerSettings> {
+        providers::checked(&self.mcp.servers).unwrap_or_default()
     }
 
     /// What may have standing answers, as the executor takes it.
@@ -356,10 +369,16 @@ impl Config {
     pub const fn web(&self) -> &WebSettings {
         &self.web_settings
     }
+
+    /// How programs that speak MCP are served.
+    #[must_use]
+    pub const fn mcp(&self) -> &McpSettings {
+        &self.mcp_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -416,6 +435,10 @@ mod tests {
             ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
             ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
             ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
+            ("[mcp]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
+            ("[mcp]\n\nturn = \"1s\"\n", 3, "`turn` is shorter or longer than it may be"),
+            ("[mcp]\nhosts = [\"a\"]\n", 2, "nobody listens"),
+            ("[mcp.clients.a]\nhuman = \"b\"\n", 2, "unknown field `human`"),
             ("[workspace]\n", 1, "missing field `root`"),
             ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
             ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),

@@ -167,6 +167,17 @@ impl<'p> Connection<'p> {
         Ok((serving.address(), serving.link()))
     }
 
+    /// Serves them where this process is the owner and they are not served yet, and leaves it where it is not.
+    ///
+    /// # Errors
+    /// When nobody may or can listen there.
+    pub async fn serve_pages_where_owned(&self) -> Result<(), Fault> {
+        match self.owner.get() {
+            Some(owner) if owner.pages.get().is_none() => self.serve_pages().await.map(drop),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
     /// calls off what others asked for.
     pub async fn close(self) {

@@ -8,6 +8,7 @@ use crate::audit_log::AuditLogError;
 use crate::config::ConfigError;
 use crate::data_dir::DataDirError;
 use crate::environment::NoRandomness;
+use crate::mcp::ClientError;
 use crate::operator::OperatorError;
 use crate::policy::PolicyError;
 use crate::provider::mcp::CredentialFault;
@@ -89,6 +90,8 @@ reasons! {
         Policy(PolicyError),
         /// A token for a provider cannot be kept.
         Credential(CredentialFault),
+        /// The list of programs that are let in cannot be changed so.
+        Client(ClientError),
     }
     plain {
         /// No server of that name is configured.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use capability_core::Environment;
 use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
-use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
+use capability_core::audit::{ProvidedBy, Record, SettingKey, Sink, SinkFault, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
+use capability_core::provider::{ProviderType, ToolTag};
+use capability_core::provider::HealthWatch;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, StoreFault};
@@ -19,6 +21,7 @@ use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
+use crate::mcp::{ClientError, ClientToken, Clients};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::provider::{HostProviders, ProviderSetup};
@@ -48,11 +51,14 @@ pub struct Host {
     sessions: SessionMint,
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
+    state_key: [u8; 32],
+    clients: Clients,
     policy: Arc<FilePolicy>,
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
     providers: Arc<HostProviders>,
     journal: SqliteJournal,
+    health: Arc<HealthWatch>,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
@@ -106,6 +112,8 @@ impl Host {
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
         let opt_ins = Arc::new(FileOptIns::open(data_dir.opt_ins())?);
+        let state_key = data_dir.key_for("state of a request of an MCP client")?;
+        let clients = Clients::open(data_dir.clients())?;
         let credential = Credential::open(data_dir.operator(), Arc::clone(&environment))?;
         // Last: from here on there is something to record.
         let (log, opened) = AuditLog::open(&data_dir.audit())?;
@@ -119,6 +127,7 @@ impl Host {
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
+        let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let changes = tokio::sync::watch::Sender::new(0);
@@ -145,7 +154,7 @@ impl Host {
             registry,
             runner: Arc::clone(&runner) as _,
             broker: Arc::clone(&broker) as _,
-            sink: Arc::clone(&log) as Arc<dyn Sink>,
+            sink: Arc::clone(&health) as Arc<dyn Sink>,
             approvals: Arc::new(database.approvals_retaining(config.approvals.retain.map(|span| span.0))),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
@@ -164,10 +173,13 @@ impl Host {
             sessions,
             operators,
             opt_ins,
+            state_key,
+            clients,
             policy,
             changes,
             providers,
             journal,
+            health,
             approvals: database.approvals(),
             runner,
             broker,
@@ -178,6 +190,12 @@ impl Host {
             log,
             data_dir,
         })
+    }
+
+    /// How tools have been doing.
+    #[must_use]
+    pub fn health(&self) -> &HealthWatch {
+        &self.health
     }
 
     /// The executor: every request of anybody goes through it.
@@ -210,6 +228,43 @@ impl Host {
     #[must_use]
     pub fn opt_ins(&self) -> &FileOptIns {
         &self.opt_ins
+    }
+
+    /// What seals the words that a program brings along with a repeated call.
+    pub(crate) const fn state_key(&self) -> &[u8; 32] {
+        &self.state_key
+    }
+
+    /// The programs that are let in by a token.
+    pub(crate) const fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// Lets a program in for a subject: recorded first, let in second. Its token is told here and nowhere else.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nobody is let in then.
+    pub(crate) async fn admit_client(
+        &self,
+        operator: &Operator,
+        name: &Subject,
+        subject: &Subject,
+    ) -> Result<ClientToken, SettingError> {
+        self.clients.could_create(name)?;
+        let key = SettingKey::Client { client: name.clone(), subject: subject.clone(), admitted: true };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.create(name.clone(), subject.clone(), self.environment.now())?)
+    }
+
+    /// Lets a program in no more: recorded first, turned away second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; it is let in as before then.
+    pub(crate) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<(), SettingError> {
+        let found = self.clients.all().into_iter().find(|entry| entry.name == *name).ok_or(ClientError::Unknown)?;
+        let key = SettingKey::Client { client: found.name, subject: found.subject, admitted: false };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.revoke(name)?)
     }
 
     /// The operator's rules.
@@ -271,9 +326,10 @@ impl Host {
         digest: [u8; 32],
     ) -> Result<(), SettingError> {
         let waits = self.providers.change(server, tool).filter(|change| change.now.digest() == digest);
-        let numbers = self.providers.numbers(server, tool).filter(|_| waits.is_some());
-        let (provider, number) = numbers.ok_or(SettingError::NotThatDefinition)?;
-        self.executor.record_setting(operator, SettingKey::DefinitionAccepted { provider, tool: number }).await?;
+        let tag = waits.map(|change| ToolTag::of(ProviderType::Mcp, &change.now.id));
+        let provided = tag.and_then(|tag| ProvidedBy::named(ProviderType::Mcp, server, Some(tag)));
+        let provided = provided.ok_or(SettingError::NotThatDefinition)?;
+        self.executor.record_setting(operator, SettingKey::DefinitionAccepted { provided }).await?;
         match self.providers.accept(server, tool, digest).await? {
             true => Ok(()),
             false => Err(SettingError::NotThatDefinition),
@@ -291,8 +347,9 @@ impl Host {
         subject: Option<&Subject>,
         token: Option<&str>,
     ) -> Result<(), SettingError> {
-        let provider = self.providers.number(server).ok_or(SettingError::UnknownProvider)?;
-        let key = SettingKey::ProviderCredential { provider, subject: subject.cloned(), kept: token.is_some() };
+        let provided = ProvidedBy::named(ProviderType::Mcp, server, None).filter(|_| self.providers.has(server));
+        let provided = provided.ok_or(SettingError::UnknownProvider)?;
+        let key = SettingKey::ProviderCredential { provided, subject: subject.cloned(), kept: token.is_some() };
         self.executor.record_setting(operator, key).await?;
         let credentials = self.providers.credentials();
         match token {
@@ -502,6 +559,11 @@ impl Operators {
     /// An operator of the pages or of their interface, whose session the caller has just checked.
     pub(crate) fn admit_by(&self, way: Way) -> Operator {
         self.mint.admit(way.operator())
+    }
+
+    /// The person whom the configuration puts at a program, and whose own answer there the caller has just been told.
+    pub(crate) fn admit_at_client(&self, person: &Subject) -> Operator {
+        self.mint.admit(format!("{person}@mcp").parse().unwrap_or_else(|_| operator_name()))
     }
 
     /// Records that an operator's session of the pages begins: by a link that the caller has just used up, or by the

@@ -38,6 +38,7 @@ pub mod environment;
 mod error;
 mod hex;
 mod host;
+mod mcp;
 pub mod operator;
 pub mod panic_hook;
 pub mod policy;

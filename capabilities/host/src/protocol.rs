@@ -1,8 +1,10 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
+mod mcp;
 mod policy;
 mod providers;
 
+pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed};
 
@@ -159,6 +161,8 @@ pub enum Request {
     Policy(PolicyQuestion),
     /// The servers whose tools can be called.
     Providers(ProviderQuestion),
+    /// Tools, their calls, and the clients that call them.
+    Mcp(McpRequest),
     /// The self-check.
     Doctor,
 }
@@ -167,7 +171,7 @@ impl Request {
     /// Whether it asks for a capability, or waits until one may run: called off when whoever asked is gone. Anything else is
     /// done whole.
     pub const fn runs_a_capability(&self) -> bool {
-        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. })
+        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. } | Self::Mcp(McpRequest::Call(_)))
     }
 
     /// Whether an answer to somebody who is gone is worth nothing.
@@ -190,6 +194,9 @@ pub struct Caller {
     pub turn: Option<u64>,
     /// An operator's proof, for another subject.
     pub proof: Option<Proof>,
+    /// The program in between, when there is one.
+    #[serde(default)]
+    pub client: Option<Client>,
 }
 
 /// Turns that the host draws are numbered from here on, so that no number that somebody gives is one of them.

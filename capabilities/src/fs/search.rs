@@ -193,7 +193,7 @@ async fn what_is_searched(
     _: &u32,
 ) -> Result<Preview, Failure> {
     let text = format!("tells lines of files below `{path}`, in the workspace");
-    Ok(Preview { text, rests_on: Vec::new(), acts_on: Vec::new(), raise: None })
+    Ok(Preview { text, ..Preview::default() })
 }
 
 fn expression(query: &str, matching: Matching) -> Result<Regex, String> {

@@ -133,6 +133,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
         Command::Serve { no_web } => serve(connection, no_web, output).await,
+        Command::Mcp(command) => super::mcp::perform(connection, command, &proofs, output).await,
         Command::Web(Web::Link) => {
             let request = Request::WebLink(proofs.operator().await?);
             show::<Value>(connection, &request, output, render::link).await

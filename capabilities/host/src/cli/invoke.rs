@@ -142,7 +142,7 @@ async fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
         None => None,
     };
     let (subject, slot) = (args.subject.clone(), args.slot.clone());
-    Ok(Caller { subject, slot, mode: args.mode.map(Into::into), turn: args.turn, proof })
+    Ok(Caller { subject, slot, mode: args.mode.map(Into::into), turn: args.turn, proof, client: None })
 }
 
 fn outcome(reply: Reply) -> Result<Value, Fault> {

@@ -14,7 +14,7 @@ mod settings;
 mod told;
 
 pub use pins::{Pin, PinChange};
-pub use settings::{ClassLine, McpSettings, Start, Way};
+pub use settings::{ClassLine, ServerSettings, Start, Way};
 pub use told::{ServerTold, ToolTold};
 
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ struct Shared {
 /// What providers are made of.
 pub struct ProviderSetup {
     /// The configured servers, by name.
-    pub servers: BTreeMap<String, McpSettings>,
+    pub servers: BTreeMap<String, ServerSettings>,
     /// Where accepted definitions are kept.
     pub definitions: SqliteDefinitions,
     /// Where tokens are kept.
@@ -208,18 +208,6 @@ impl HostProviders {
         }
     }
 
-    /// The numbers that a server and its tool have in the log.
-    #[must_use]
-    pub fn numbers(&self, name: &str, tool: &str) -> Option<(u64, u64)> {
-        self.servers.get(name)?.numbers(tool)
-    }
-
-    /// The number that a server has in the log.
-    #[must_use]
-    pub fn number(&self, name: &str) -> Option<u64> {
-        self.servers.get(name).map(|server| server.number())
-    }
-
     /// Ends every connection and every program, and waits until all of it is gone.
     pub async fn close(&self) {
         let closing = self.servers.values().map(|server| {
@@ -241,6 +229,10 @@ impl Drop for HostProviders {
 impl Providers for HostProviders {
     fn snapshot(&self) -> Arc<ProviderSnapshot> {
         Arc::clone(&self.shared.snapshot())
+    }
+
+    fn any(&self) -> bool {
+        !self.is_empty()
     }
 }
 

@@ -1,17 +1,18 @@
 //! Which definitions are accepted: the first that was seen, or the one that an operator accepted since.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use capability_core::Timestamp;
 use capability_core::provider::{ProvidedTool, Standing, ToolDefinition};
 
-use super::mcp::Listing;
+use super::mcp::{Described, Listing};
 use super::settings::ClassLine;
 
 /// One tool as it was accepted, and what its server says now where that differs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pin {
-    /// The number that it has in the log.
+    /// Its number in the store.
     pub number: i64,
     /// What was accepted.
     pub accepted: Arc<ToolDefinition>,
@@ -42,33 +43,33 @@ pub struct PinChange {
     pub moved: bool,
 }
 
-/// A tool for the executor, out of what is accepted.
-pub fn provided(pin: &Pin, classes: &[ClassLine]) -> ProvidedTool {
-    let digest = pin.accepted.digest();
-    let line = classes.iter().find(|line| line.tool == pin.accepted.id.native && line.definition == digest);
-    ProvidedTool {
-        definition: Arc::clone(&pin.accepted),
-        digest,
-        standing: if pin.is_changed() { Standing::Changed } else { Standing::Accepted },
-        classified: line.filter(|_| !pin.is_changed()).map(|line| line.class),
-    }
-}
+/// Tools for the executor. Their schemas are compiled once for each definition.
+#[derive(Default)]
+pub struct Provided(HashMap<[u8; 32], ProvidedTool>);
 
-/// All tools of a server: those that it listed in its own order, those that were accepted and are not listed left out; all
-/// that were accepted while it lists nothing.
-pub fn tools(listing: Option<&Listing>, pins: &[Pin], classes: &[ClassLine]) -> Vec<ProvidedTool> {
-    let Some(listing) = listing else { return pins.iter().map(|pin| provided(pin, classes)).collect() };
-    let tool = |one: &super::mcp::Described| match one.fault {
-        Some(fault) => Some(ProvidedTool {
-            digest: one.definition.digest(),
-            definition: Arc::new(one.definition.clone()),
-            standing: Standing::Faulty(fault),
-            classified: None,
-        }),
-        None => {
-            let pin = pins.iter().find(|pin| pin.accepted.id == one.definition.id)?;
-            Some(provided(pin, classes))
+impl Provided {
+    /// A tool out of what is accepted.
+    fn pinned(&mut self, pin: &Pin, classes: &[ClassLine]) -> ProvidedTool {
+        let digest = pin.accepted.digest();
+        let tool = self.0.entry(digest).or_insert_with(|| ProvidedTool::new(Arc::clone(&pin.accepted))).clone();
+        if pin.is_changed() {
+            return tool.standing_at(Standing::Changed);
         }
-    };
-    listing.tools.iter().filter_map(tool).collect()
+        match classes.iter().find(|line| line.tool == pin.accepted.id.native && line.definition == digest) {
+            Some(line) => tool.classified_as(&line.definition, line.class),
+            None => tool,
+        }
+    }
+
+    /// All tools of a server: those that it listed in its own order, those that were accepted and are not listed left out;
+    /// all that were accepted while it lists nothing.
+    pub fn tools(&mut self, listing: Option<&Listing>, pins: &[Pin], classes: &[ClassLine]) -> Vec<ProvidedTool> {
+        let Some(listing) = listing else { return pins.iter().map(|pin| self.pinned(pin, classes)).collect() };
+        let known: HashMap<&str, &Pin> = pins.iter().map(|pin| (pin.accepted.id.native.as_str(), pin)).collect();
+        let tool = |one: &Described| match one.fault {
+            Some(fault) => Some(ProvidedTool::new(one.definition.clone()).standing_at(Standing::Faulty(fault))),
+            None => known.get(one.definition.id.native.as_str()).map(|pin| self.pinned(pin, classes)),
+        };
+        listing.tools.iter().filter_map(tool).collect()
+    }
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use capability_core::audit::{Event, Record, SettingKey};
+use capability_core::audit::{Event, ProvidedBy, Record, SettingKey};
 use capability_core::handle::{BrokerFault, ProviderConnected, ToolReply};
 use capability_core::provider::{
-    ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Standing,
+    ProvidedTool, ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Standing,
 };
 use capability_core::session::Subject;
 use capability_core::store::StoreFault;
@@ -16,8 +16,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::mcp::{self, Caller, HttpWay, Listing, Peer, PeerFault, Running};
-use super::pins::{self, Pin, PinChange};
-use super::settings::{McpSettings, Way};
+use super::pins::{Pin, PinChange, Provided};
+use super::settings::{ClassLine, ServerSettings, Way};
 use super::told::{ServerTold, ToolTold};
 use super::{FAILURE_KEPT, Shared};
 use crate::host::operator_name;
@@ -31,8 +31,8 @@ const LIST_KEPT: Duration = Duration::from_secs(60);
 /// One server.
 pub(super) struct Server {
     name: Arc<str>,
-    settings: McpSettings,
-    /// The number that it has in the log.
+    settings: ServerSettings,
+    /// Its number in the store.
     number: i64,
     shared: Arc<Shared>,
     state: Mutex<State>,
@@ -48,6 +48,17 @@ struct State {
     pins: Vec<Pin>,
     /// What it listed last in this host.
     listing: Option<Arc<Listing>>,
+    provided: Provided,
+    /// Made of the three before it whenever one of them changes.
+    tools: Vec<ProvidedTool>,
+}
+
+impl State {
+    /// What is known of the tools changed.
+    fn settle(&mut self, classes: &[ClassLine]) {
+        let Self { pins, listing, provided, tools, .. } = self;
+        *tools = provided.tools(listing.as_deref(), pins, classes);
+    }
 }
 
 #[derive(Clone)]
@@ -80,20 +91,23 @@ struct Listed {
 }
 
 impl Server {
-    pub(super) fn new(name: String, settings: McpSettings, opened: OpenedProvider, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(name: String, settings: ServerSettings, opened: OpenedProvider, shared: Arc<Shared>) -> Self {
+        let (reach, provided) = (Reach::NotConnected, Provided::default());
+        let mut state = State { reach, pins: opened.pins, listing: None, provided, tools: Vec::new() };
+        state.settle(&settings.classes);
         Self {
             name: name.into(),
             settings,
             number: opened.number,
             shared,
-            state: Mutex::new(State { reach: Reach::NotConnected, pins: opened.pins, listing: None }),
+            state: Mutex::new(state),
             turn: Turn::default(),
             tools: Mutex::default(),
             keeping: Mutex::default(),
         }
     }
 
-    pub(super) const fn settings(&self) -> &McpSettings {
+    pub(super) const fn settings(&self) -> &ServerSettings {
         &self.settings
     }
 
@@ -124,10 +138,9 @@ impl Server {
             let mut snapshot = self.shared.snapshot();
             let own = self.snapshot();
             let mut providers: Vec<ProviderState> =
-                snapshot.providers.iter().filter(|one| one.id != own.id || one.kind != own.kind).cloned().collect();
+                snapshot.providers().iter().filter(|one| one.id != own.id || one.kind != own.kind).cloned().collect();
             providers.push(own);
-            providers.sort_by(|left, right| (left.kind, &left.id).cmp(&(right.kind, &right.id)));
-            *snapshot = Arc::new(ProviderSnapshot { revision: snapshot.revision + 1, providers });
+            *snapshot = Arc::new(ProviderSnapshot::new(snapshot.revision() + 1, providers));
         }
         (self.shared.changed)();
     }
@@ -142,13 +155,12 @@ impl Server {
                 None => ProviderReach::Ready,
             },
         };
-        let listing = state.listing.as_deref();
         ProviderState {
             id: Arc::clone(&self.name),
             kind: ProviderType::Mcp,
             reach,
             session: None,
-            tools: pins::tools(listing, &state.pins, &self.settings.classes),
+            tools: state.tools.clone(),
             carries_out: Vec::new(),
         }
     }
@@ -231,6 +243,7 @@ impl Server {
             }
         } else {
             self.state().listing = Some(Arc::default());
+            self.state().settle(&self.settings.classes);
             connection.listed().is_read = true;
         }
         Ok(connection)
@@ -250,9 +263,10 @@ impl Server {
             connection.listed().is_read = false;
             return Ok(());
         };
-        if observed.first + observed.changed > 0 {
+        let provided = ProvidedBy::named(ProviderType::Mcp, &self.name, None);
+        if let Some(provided) = provided.filter(|_| observed.first + observed.changed > 0) {
             let (first, changed) = (observed.first, observed.changed);
-            let key = SettingKey::DefinitionsSeen { provider: self.number.unsigned_abs(), first, changed };
+            let key = SettingKey::DefinitionsSeen { provided, first, changed };
             // A log that takes no more refuses every call by itself.
             let event = Event::Configuration { key, operator: operator_name() };
             let _ = self.shared.sink.submit(Record { at, event });
@@ -262,6 +276,7 @@ impl Server {
         let mut state = self.state();
         state.pins = observed.pins;
         state.listing = Some(Arc::new(listing));
+        state.settle(&self.settings.classes);
         Ok(())
     }
 
@@ -353,7 +368,7 @@ impl Server {
     fn counts(&self) -> ProviderConnected {
         let tools = self.snapshot().tools;
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let unusable = tools.iter().filter(|tool| tool.standing != Standing::Accepted).count();
+        let unusable = tools.iter().filter(|tool| tool.standing() != Standing::Accepted).count();
         ProviderConnected { tools: count(tools.len()), unusable: count(unusable) }
     }
 
@@ -365,7 +380,7 @@ impl Server {
         subject: &Subject,
     ) -> Result<ToolReply, BrokerFault> {
         let native = decision.native_id.as_ref();
-        let judged = decision.definition.as_ref().ok_or(BrokerFault::DefinitionChanged)?;
+        let judged = decision.definition_digest().ok_or(BrokerFault::DefinitionChanged)?;
         let arguments = core::str::from_utf8(arguments).map_err(|_| BrokerFault::MalformedReply)?;
         let own = {
             let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
@@ -380,9 +395,8 @@ impl Server {
         if !connection.listed().is_read {
             return Err(BrokerFault::Unavailable);
         }
-        let digest = judged.digest();
-        let is_same = self.snapshot().tools.iter().any(|tool| {
-            tool.definition.id.native == native && tool.digest == digest && tool.standing == Standing::Accepted
+        let is_same = self.state().tools.iter().any(|tool| {
+            tool.definition().id.native == native && tool.digest() == judged && tool.standing() == Standing::Accepted
         });
         if !is_same {
             return Err(BrokerFault::DefinitionChanged);
@@ -413,20 +427,15 @@ impl Server {
         self.changes().into_iter().find(|change| change.now.id.native == tool)
     }
 
-    pub(super) fn numbers(&self, tool: &str) -> Option<(u64, u64)> {
-        let pin = self.state().pins.iter().find(|pin| pin.accepted.id.native == tool).map(|pin| pin.number)?;
-        Some((self.number.unsigned_abs(), pin.unsigned_abs()))
-    }
-
-    pub(super) const fn number(&self) -> u64 {
-        self.number.unsigned_abs()
-    }
-
     pub(super) async fn accept(&self, tool: &str, digest: [u8; 32]) -> Result<bool, StoreFault> {
         let _turn = self.turn.lock().await;
         let at = self.shared.environment.now();
         let Some(pins) = self.shared.definitions.accept(self.number, tool, digest, at).await? else { return Ok(false) };
-        self.state().pins = pins;
+        {
+            let mut state = self.state();
+            state.pins = pins;
+            state.settle(&self.settings.classes);
+        }
         self.publish();
         Ok(true)
     }

@@ -9,7 +9,7 @@ use super::mcp::{HttpSettings, ProgramSettings};
 
 /// One configured server.
 #[derive(Clone)]
-pub struct McpSettings {
+pub struct ServerSettings {
     /// How it is reached.
     pub way: Way,
     /// When.
@@ -51,7 +51,7 @@ pub struct ClassLine {
     pub class: Class,
 }
 
-impl McpSettings {
+impl ServerSettings {
     /// What the server is, as far as the configuration says: another program or another place is another server.
     ///
     /// Neither secrets nor credentials are part of it: those change without changing who is spoken to.

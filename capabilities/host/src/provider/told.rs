@@ -5,7 +5,7 @@ use capability_core::provider::{Claims, DefinitionFault, ProvidedTool, ProviderR
 use serde::{Deserialize, Serialize};
 
 use super::pins::Pin;
-use super::settings::{ClassLine, McpSettings, Start, Way};
+use super::settings::{ClassLine, ServerSettings, Start, Way};
 use crate::hex;
 
 /// One server.
@@ -58,7 +58,7 @@ pub struct ToolTold {
 }
 
 impl ServerTold {
-    pub(super) fn of(state: &ProviderState, settings: &McpSettings, is_connecting: bool) -> Self {
+    pub(super) fn of(state: &ProviderState, settings: &ServerSettings, is_connecting: bool) -> Self {
         let (word, why) = match state.reach {
             ProviderReach::Ready => ("ready", None),
             ProviderReach::Degraded(why) => ("degraded", Some(why.to_owned())),
@@ -71,7 +71,7 @@ impl ServerTold {
             Way::Http(http) => ("http", http.place.place.to_string()),
         };
         let has = |line: &&ClassLine| {
-            state.tools.iter().any(|tool| tool.definition.id.native == line.tool && tool.digest == line.definition)
+            state.tools.iter().any(|tool| tool.definition().id.native == line.tool && *tool.digest() == line.definition)
         };
         let stale = settings.classes.iter().filter(|line| !has(line)).map(|line| line.tool.clone());
         Self {
@@ -82,7 +82,7 @@ impl ServerTold {
             state: word.to_owned(),
             why,
             tools: state.tools.len(),
-            unusable: state.tools.iter().filter(|tool| tool.standing != Standing::Accepted).count(),
+            unusable: state.tools.iter().filter(|tool| tool.standing() != Standing::Accepted).count(),
             stale_lines: stale.collect(),
         }
     }
@@ -90,18 +90,19 @@ impl ServerTold {
 
 impl ToolTold {
     pub(super) fn of(tool: &ProvidedTool, pins: &[Pin], classes: &[ClassLine]) -> Self {
-        let pin = pins.iter().find(|pin| pin.accepted.id == tool.definition.id);
-        let standing = match &tool.standing {
+        let pin = pins.iter().find(|pin| pin.accepted.id == tool.definition().id);
+        let standing = match tool.standing() {
             Standing::Accepted => "accepted",
             Standing::Changed if pin.is_some_and(|pin| pin.seen.is_none()) => "moved",
             Standing::Changed => "changed",
+            Standing::Unbound => "unbound",
             Standing::Faulty(DefinitionFault::TooLarge) => "too_large",
             Standing::Faulty(DefinitionFault::Name) => "name",
             Standing::Faulty(DefinitionFault::Schema) => "schema",
             Standing::Faulty(DefinitionFault::Duplicate) => "duplicate",
         };
-        let class = tool.classified.unwrap_or(Class::STRICTEST);
-        let definition = &tool.definition;
+        let class = tool.classified().unwrap_or(Class::STRICTEST);
+        let definition = tool.definition();
         Self {
             tool: definition.id.native.clone(),
             title: definition.title.clone(),
@@ -109,9 +110,9 @@ impl ToolTold {
             standing: standing.to_owned(),
             side_effect: class.side_effect.as_str().to_owned(),
             network: class.network.as_str().to_owned(),
-            classified: classes.iter().any(|line| line.tool == definition.id.native && line.definition == tool.digest),
+            classified: classes.iter().any(|line| line.tool == definition.id.native && line.definition == *tool.digest()),
             claims: definition.claims,
-            definition: format!("sha256:{}", hex::encode(&tool.digest)),
+            definition: format!("sha256:{}", hex::encode(tool.digest())),
         }
     }
 }

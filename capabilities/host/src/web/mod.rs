@@ -20,6 +20,7 @@ mod seal;
 mod shown;
 
 pub(crate) use access::Way;
+pub(crate) use answer::{ARM, word};
 pub(crate) use listen::{Server, Serving};
 
 use std::sync::{Arc, OnceLock};

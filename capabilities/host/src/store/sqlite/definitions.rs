@@ -21,7 +21,7 @@ pub struct SqliteDefinitions(Database);
 /// A provider as it is remembered.
 #[derive(Debug, Clone)]
 pub struct OpenedProvider {
-    /// The number that it has in the log.
+    /// Its number in the store.
     pub number: i64,
     /// What was accepted of it, in the order in which it was first seen.
     pub pins: Vec<Pin>,
@@ -45,7 +45,7 @@ impl SqliteDefinitions {
         Self(database)
     }
 
-    /// What is remembered of a provider; it gets its number the first time. A connection of another fingerprint than the
+    /// What is remembered of a provider; A connection of another fingerprint than the
     /// remembered one puts everything that was accepted out of use.
     ///
     /// # Errors

@@ -1,5 +1,4 @@
--- Tools of others: what each provider's tools were when they were accepted, and what differs since. Numbers stand for them
--- in the log, where no name of theirs does.
+-- Tools of others: what each provider's tools were when they were accepted, and what differs since.
 CREATE TABLE providers (
     number      INTEGER PRIMARY KEY AUTOINCREMENT,
     kind        TEXT NOT NULL,
