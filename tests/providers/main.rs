@@ -17,6 +17,8 @@ mod foreign;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod mcp_calls;
+#[cfg(test)]
 mod mcp_hostile;
 #[cfg(test)]
 mod mcp_lab;

@@ -5,9 +5,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use capability_core::approval::{ApprovalId, Operator, PendingApproval};
+use capability_core::executor::{Outcome, Proposal};
 use capability_core::handle::{BrokerFault, ProviderConnected};
 use capability_core::provider::{ProviderReach, ProviderState, Providers as _, Standing};
+use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
+use capability_core::store::Answer;
 use capability_host::{Host, HostOptions};
+use serde_json::{Value, json};
 
 /// How long anything may take that is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -78,6 +83,54 @@ impl Lab {
 
     pub fn drop_host(&mut self) {
         self.host = None;
+    }
+
+    /// An operator, with the family of these calls switched on.
+    pub async fn operator(&self) -> Operator {
+        let operator = self.host().operators().setup("four plain words here").await.unwrap();
+        self.host().set_opt_in(&operator, "mcp", true).await.unwrap();
+        operator
+    }
+
+    /// Somebody who declares these, each in a session and turn of their own.
+    pub fn session(&self, subject: &str, declared: &[&str]) -> Session {
+        let subject: Subject = subject.parse().unwrap();
+        let identity = SessionIdentity {
+            id: self.host().new_session_id(),
+            subject,
+            mode: Mode::Live,
+            origin: Origin::Model,
+            turn: TurnId(1),
+        };
+        let declared = declared.iter().map(|one| one.parse().unwrap()).collect::<Vec<_>>();
+        self.host().sessions().open(identity, Declarations::only(declared))
+    }
+
+    /// Somebody who declares everything about servers.
+    pub fn anybody(&self) -> Session {
+        self.session("agent:any", &["mcp.call:*", "mcp.connect:*"])
+    }
+
+    pub async fn ask(&self, session: &Session, tool: &str, arguments: Value) -> Outcome {
+        let envelope = json!({ "server": "lab", "tool": tool, "arguments": arguments });
+        self.host().executor().invoke(session, Proposal::new("mcp.call", 1, envelope.to_string())).await
+    }
+
+    pub async fn approve(&self, operator: &Operator, id: ApprovalId) {
+        self.host().executor().answer(operator, id, Answer::Approve).await.unwrap();
+    }
+
+    pub async fn shown(&self, operator: &Operator, id: ApprovalId) -> PendingApproval {
+        self.host().executor().approval(operator, id).await.unwrap().unwrap().filed.unwrap().approval
+    }
+
+    /// Asks; an operator says yes where somebody must; the call goes on.
+    pub async fn call(&self, operator: &Operator, tool: &str, arguments: Value) -> Outcome {
+        let session = self.anybody();
+        let asked = self.ask(&session, tool, arguments).await;
+        let Some(id) = asked.approval() else { return asked };
+        self.approve(operator, id).await;
+        self.host().executor().resume(&session, id).await
     }
 
     pub async fn connect(&self, server: &str) -> Result<ProviderConnected, BrokerFault> {

@@ -4,12 +4,12 @@ use capability_core::provider::{ProviderReach, Standing};
 
 use crate::mcp_lab::{Lab, server, target, words};
 
-fn node(name: &str, arguments: &[&str]) -> String {
+pub fn node(name: &str, arguments: &[&str]) -> String {
     let program = target().join("providers/node_modules/.bin").join(name);
     words(&[&["node", program.to_str().unwrap()], arguments].concat())
 }
 
-fn python(name: &str) -> String {
+pub fn python(name: &str) -> String {
     words(&[target().join("python/bin").join(name).to_str().unwrap()])
 }
 

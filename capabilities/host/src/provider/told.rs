@@ -110,7 +110,9 @@ impl ToolTold {
             standing: standing.to_owned(),
             side_effect: class.side_effect.as_str().to_owned(),
             network: class.network.as_str().to_owned(),
-            classified: classes.iter().any(|line| line.tool == definition.id.native && line.definition == *tool.digest()),
+            classified: classes
+                .iter()
+                .any(|line| line.tool == definition.id.native && line.definition == *tool.digest()),
             claims: definition.claims,
             definition: format!("sha256:{}", hex::encode(tool.digest())),
         }
