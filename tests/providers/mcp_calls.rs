@@ -120,7 +120,7 @@ async fn a_repository_is_read_through_somebody_elses_server() {
 
 /// A server that changes its tool's definition after the first call: what was approved for the old one is void.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_changed_definition_voids_what_was_approved() {
+async fn what_was_approved_for_another_definition_never_runs() {
     let lab = connected("turns_coat", "", None).await;
     let operator = lab.operator().await;
     let session = lab.anybody();

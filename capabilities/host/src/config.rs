@@ -1,6 +1,7 @@
 //! The optional configuration file.
 
 mod bindings;
+mod channels;
 mod mcp;
 mod providers;
 mod standing;
@@ -8,6 +9,8 @@ mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+pub(crate) use channels::{ChannelSettings, Form};
+pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use standing::{ApprovalsTable, GrantTable, Span};
@@ -84,6 +87,16 @@ use crate::data_dir::{DataDirError, read_private};
 ///
 /// [mcp.clients.desktop]
 /// person = "anna"
+///
+/// [channels]
+/// listen = "127.0.0.1:8724"
+///
+/// [channels.team]
+/// kind = "slack"
+/// subject = "agent:kitchen"
+/// secret = "slack_signing"
+/// users = ["U024BE7LH"]
+/// rooms = ["*"]
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -111,15 +124,20 @@ pub struct Config {
     pub web: WebTable,
     /// How programs that speak MCP are served, and the servers whose tools can be called.
     pub mcp: McpTable,
-    /// The three before that, checked.
+    /// By which something may come in from outside.
+    pub channels: ChannelsTable,
+    /// `http`, `endpoints` and `workspace`, checked.
     #[serde(skip)]
     bindings: Bindings,
-    /// The same, checked.
+    /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
-    /// The same, checked.
+    /// `mcp`, checked.
     #[serde(skip)]
     mcp_settings: McpSettings,
+    /// `channels`, checked.
+    #[serde(skip)]
+    channels_settings: ChannelsSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
@@ -310,6 +328,9 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.mcp_settings = McpSettings::of(&config.mcp)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.channels_settings =
+            ChannelsSettings::of(&config.channels, &|subject| config.subjects.contains_key(subject))
+                .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
 
@@ -375,10 +396,16 @@ impl Config {
     pub const fn mcp(&self) -> &McpSettings {
         &self.mcp_settings
     }
+
+    /// By which something may come in from outside.
+    #[must_use]
+    pub const fn channels(&self) -> &ChannelsSettings {
+        &self.channels_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

@@ -10,6 +10,7 @@ mod definitions;
 mod denials;
 mod grants;
 mod health;
+mod inbox;
 mod journal;
 mod retained;
 mod schema;
@@ -19,6 +20,7 @@ pub use approvals::SqliteApprovals;
 pub use definitions::{Observed, OpenedProvider, SqliteDefinitions};
 pub use grants::SqliteGrants;
 pub use health::SqliteHealth;
+pub use inbox::{Arrived, Held, InboxEntry, SqliteInbox};
 pub use journal::{JournalEntry, SqliteJournal};
 pub use schema::DatabaseError;
 pub use turns::SqliteTurns;
@@ -78,6 +80,12 @@ impl Database {
     #[must_use]
     pub fn definitions(&self) -> SqliteDefinitions {
         SqliteDefinitions::new(self.clone())
+    }
+
+    /// The inboxes, and what channels have seen.
+    #[must_use]
+    pub fn inbox(&self) -> SqliteInbox {
+        SqliteInbox::new(self.clone())
     }
 
     /// The journals.
