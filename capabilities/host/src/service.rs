@@ -10,6 +10,7 @@ mod journal;
 mod listing;
 mod mcp;
 mod policy;
+mod providers;
 mod questions;
 mod settings;
 mod web;
@@ -164,6 +165,7 @@ impl Service {
             Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::PolicyShow => document(&self.policy()),
             Request::Policy(question) => self.asked(question, peer).await,
+            Request::Providers(question) => self.of_providers(question, peer).await,
             Request::Mcp(request) => self.mcp(request, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }

@@ -6,6 +6,7 @@
 
 mod approvals;
 mod connection;
+mod definitions;
 mod denials;
 mod grants;
 mod health;
@@ -16,6 +17,7 @@ mod schema;
 mod turns;
 
 pub use approvals::SqliteApprovals;
+pub use definitions::{Observed, OpenedProvider, SqliteDefinitions};
 pub use grants::SqliteGrants;
 pub use health::SqliteHealth;
 pub use inbox::{Arrived, Held, InboxEntry, SqliteInbox};
@@ -72,6 +74,12 @@ impl Database {
     #[must_use]
     pub fn turns(&self) -> SqliteTurns {
         SqliteTurns::new(self.clone())
+    }
+
+    /// The accepted definitions of others' tools.
+    #[must_use]
+    pub fn definitions(&self) -> SqliteDefinitions {
+        SqliteDefinitions::new(self.clone())
     }
 
     /// The inboxes, and what channels have seen.

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("0002.sql"),
     include_str!("0003.sql"),
     include_str!("health.sql"),
+    include_str!("definitions.sql"),
 ];
 
 /// Why a database is not used.
