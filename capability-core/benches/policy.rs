@@ -149,6 +149,7 @@ impl Asked {
             behind: &[],
             scope: None,
             target: Some((capability.target().kind, target)),
+            acts_on: &[],
             mode: Mode::Live,
             opt_in: OptIn::On,
             bound: true,

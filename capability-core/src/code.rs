@@ -85,6 +85,8 @@ codes! {
     SessionEnded "session_ended" at Entry: "the session has ended", help "open a new session";
     /// No entry has that name and version.
     UnknownCapability "unknown_capability" at Resolve: "no capability has exactly that name and version", help "see what exists with `capability list`";
+    /// The tool is not the one that was found.
+    SelectionStale "selection_stale" at Resolve: "the tool is another one than the one that was found: its definition has changed since", help "search again with `tool_search`, and call it with the digest it gives";
     /// Above the size limit.
     ArgumentsTooLarge "arguments_too_large" at Validate: "the arguments are too large", help "send at most 1 MiB of JSON";
     /// Not JSON, or not of a kind that is taken.
@@ -119,6 +121,10 @@ codes! {
     Locked "locked" at Policy: "this capability is locked: it exists to be named and never runs", help "nothing unlocks it";
     /// The subject's manifest does not declare it.
     Undeclared "undeclared" at Policy: "this subject's manifest does not declare the capability", help "an operator adds it to the subject's manifest";
+    /// The subject's manifest asks for a person.
+    ManifestAsk "manifest_ask" at Policy: "this subject's manifest asks for a person", help "a person answers it";
+    /// The subject's manifest denies it.
+    ManifestDeny "manifest_deny" at Policy: "this subject's manifest denies it", help "an operator changes the subject's manifest";
     /// Plan mode blocks what changes or leaves the device.
     PlanMode "plan_mode" at Policy: "plan mode runs only what is read-only and local", help "ask again in a live session";
     /// The family of an external capability is off.

@@ -203,7 +203,7 @@ pub use failure::{Failure, IntoFailure};
 pub use future::{BoxFuture, Soon, SoonFuture};
 pub use handle::{Clock, Context, Device, Endpoint, Http, Journal, Secret, Workspace};
 pub use hex::HexError;
-pub use preview::{Concern, MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview, Raise, RaisedTo};
+pub use preview::{Concern, MAX_ACTS_ON, MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview, Raise, RaisedTo};
 pub use registry::Registry;
 pub use session::Session;
 pub use time::{Environment, Timestamp};

@@ -18,6 +18,10 @@ pub struct Preview {
     /// What this call needs beyond its class. It can only raise the verdict, and none leaves it where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raise: Option<Raise>,
+    /// What the call acts on beside its target, each written as a target of the entry's kind: the second of two paths, every
+    /// command that a script would run. Rules are held against each, and the strictest answer counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts_on: Vec<String>,
 }
 
 /// A capability's own word on one call: it needs more than its class does.
@@ -113,20 +117,31 @@ impl Concern {
 impl core::fmt::Debug for Preview {
     /// Without its text and hashes.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { text, rests_on, raise } = self;
-        write!(f, "Preview({} bytes, resting on {}, raising {raise:?})", text.len(), rests_on.len())
+        let Self { text, rests_on, raise, acts_on } = self;
+        let (text, rests_on, acts_on) = (text.len(), rests_on.len(), acts_on.len());
+        write!(f, "Preview({text} bytes, resting on {rests_on}, raising {raise:?}, acting on {acts_on} more)")
     }
 }
 
 impl Preview {
-    /// Whether a person can read it and a store hold it: text and hashes are within their caps.
+    /// Whether a person can read it and a store hold it: text, hashes and what it acts on are within their caps.
     #[must_use]
     pub fn is_within_bounds(&self) -> bool {
-        self.text.len() <= MAX_PREVIEW_BYTES && self.rests_on.len() <= MAX_RESTS_ON
+        self.text.len() <= MAX_PREVIEW_BYTES
+            && self.rests_on.len() <= MAX_RESTS_ON
+            && self.acts_on.len() <= MAX_ACTS_ON
+            && self.acts_on.iter().map(String::len).sum::<usize>() <= MAX_PREVIEW_BYTES
+    }
+
+    /// Whether policy has something to hear of it.
+    pub(crate) fn is_for_policy(&self) -> bool {
+        self.raise.is_some() || !self.acts_on.is_empty()
     }
 }
 
 /// The longest preview text, in bytes.
 pub const MAX_PREVIEW_BYTES: usize = 256 * 1024;
+/// The most things that a preview acts on beside the call's target.
+pub const MAX_ACTS_ON: usize = 1024;
 /// The most hashes that a preview rests on.
 pub const MAX_RESTS_ON: usize = 4096;

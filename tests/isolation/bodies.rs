@@ -240,6 +240,7 @@ async fn shown(clock: &Clock, _: &Journal, text: &String) -> Result<Preview, Fai
         text: format!("would write {text}"),
         rests_on: vec![[7; 32]],
         raise: Some(Raise::ask(Concern::SensitivePath)),
+        ..Preview::default()
     })
 }
 

@@ -16,7 +16,7 @@ async fn the_approver_is_shown_the_arguments_that_would_run_and_the_preview() {
     bench.world().set_hash(3);
     let id = bench.pending("lab.edit", &json!({ "text": "b" })).await;
     let filed = bench.found(id).await.and_then(|found| found.filed).expect("it has content");
-    let shown = Preview { text: "- old\n+ new".to_owned(), rests_on: vec![[3; 32]], raise: None };
+    let shown = Preview { text: "- old\n+ new".to_owned(), rests_on: vec![[3; 32]], ..Preview::default() };
     assert_eq!(filed.approval.preview, Some(shown));
     let arguments: serde_json::Value = serde_json::from_slice(&filed.approval.arguments).expect("JSON");
     assert_eq!(arguments["text"], "b");
@@ -159,4 +159,72 @@ async fn a_raise_that_comes_later_is_not_what_was_approved() {
     assert_eq!(bench.world().ran(), 0);
     bench.world().set_raise(None);
     assert!(bench.resume(id).await.result().is_some(), "the answer was not used up");
+}
+
+/// Rules are held against everything that a call acts on, its target and what its own look found: a denial or a question of
+/// any counts, and a rule that lets one of them pass says nothing about the others.
+#[tokio::test]
+async fn rules_are_held_against_everything_that_a_call_acts_on() {
+    let bench = Bench::new();
+    bench.rules(
+        r#"
+        [[rule]]
+        id = "commands"
+        effect = "ask"
+        capability = "lab.look"
+        [[rule]]
+        id = "status"
+        effect = "allow"
+        reason = "it only looks"
+        capability = "lab.look"
+        target = { argv = ["git", "status", "**"] }
+        [[rule]]
+        id = "root"
+        effect = "deny"
+        reason = "never here"
+        capability = "lab.look"
+        target = { argv = ["sudo", "**"] }
+        "#,
+    );
+    let (status, other, sudo) = (r#"["git","status"]"#, r#"["ls"]"#, r#"["sudo","id"]"#);
+    for (argv, acts_on, verdict, rule) in [
+        (Some(["git", "status"]), vec![], "allow", "status"),
+        (Some(["git", "status"]), vec![status, r#"["git","status","-s"]"#], "allow", "status"),
+        (Some(["git", "status"]), vec![status, other], "ask", "commands"),
+        (Some(["git", "log"]), vec![status], "ask", "commands"),
+        (Some(["git", "status"]), vec![other, sudo, status], "deny", "root"),
+        (None, vec![], "ask", "commands"),
+        (None, vec![status], "allow", "status"),
+        (None, vec![status, other], "ask", "commands"),
+        (None, vec![sudo, status], "deny", "root"),
+        (None, vec![status, "git status"], "deny", ""),
+    ] {
+        bench.world().set_acts_on(&acts_on);
+        let outcome = bench.invoke("lab.look", &json!({ "argv": argv })).await;
+        let events = bench.events();
+        let decision = events.iter().rfind(|event| event["event"] == "policy_decision").expect("one");
+        assert_eq!(decision["verdict"], verdict, "{argv:?} {acts_on:?}: {outcome:?}");
+        let decided = decision["deciding"].as_array().cloned().unwrap_or_default();
+        let decided: Vec<_> = decided.iter().filter_map(|one| one.as_str()).collect();
+        assert_eq!(decided, if rule.is_empty() { vec![] } else { vec![rule] }, "{decision}");
+        let id = outcome.approval();
+        assert_eq!(id.is_some(), verdict == "ask");
+        if rule.is_empty() {
+            assert_eq!(outcome.code(), Some(Code::TargetUnjudged), "what cannot be read is denied where a rule asks");
+        }
+    }
+}
+
+/// What it acts on is part of what a person approves.
+#[tokio::test]
+async fn an_approval_is_for_everything_that_a_call_acts_on() {
+    let bench = Bench::new();
+    bench.world().set_raise(Some(Raise::ask(Concern::GuardHigh)));
+    bench.world().set_acts_on(&[r#"["ls"]"#]);
+    let id = bench.pending("lab.look", &json!({})).await;
+    bench.approve(id).await;
+    bench.world().set_acts_on(&[r#"["ls"]"#, r#"["rm"]"#]);
+    assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalMismatch));
+    bench.world().set_acts_on(&[r#"["ls"]"#]);
+    assert!(bench.resume(id).await.result().is_some());
 }

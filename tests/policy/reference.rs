@@ -36,6 +36,7 @@ pub fn question<'a>(
         behind: &[],
         scope: None,
         target: None,
+        acts_on: &[],
         mode: Mode::Live,
         opt_in: OptIn::On,
         bound: true,

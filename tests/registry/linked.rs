@@ -35,6 +35,7 @@ fn every_fixture_is_linked_once_and_in_order() {
             "lab.publish@1",
             "lab.repo@1",
             "lab.repo@2",
+            "lab.requires@1",
             "lab.says_why@1",
             "lab.scoped@1",
             "lab.trap@1",

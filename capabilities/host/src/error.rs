@@ -12,6 +12,7 @@ use crate::mcp::ClientError;
 use crate::operator::OperatorError;
 use crate::policy::PolicyError;
 use crate::store::{DatabaseError, OptInError};
+use crate::subjects::ManifestError;
 
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[$reason_doc:meta])+ $variant:ident($from:ty),)+ }
@@ -52,6 +53,8 @@ reasons! {
         DataDir(DataDirError),
         /// The configuration file is wrong.
         Config(ConfigError),
+        /// A subject's manifest names what does not exist.
+        Manifest(ManifestError),
         /// The operator's rules are wrong or gone.
         Policy(PolicyError),
         /// The database cannot be trusted.

@@ -25,6 +25,7 @@ use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
 use crate::store::{Database, FileOptIns};
+use crate::subjects::Manifests;
 use crate::web::Way;
 
 /// What a host is opened with.
@@ -58,6 +59,7 @@ pub struct Host {
     broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
     config: Config,
+    manifests: Manifests,
     opened: Opened,
     log: Arc<OwnedLog>,
     data_dir: DataDir,
@@ -76,6 +78,14 @@ impl Sink for OwnedLog {
     }
 }
 
+/// Every subject that has a manifest, wherever it stands.
+fn known_subjects(config: &Config, manifests: &Manifests) -> Vec<Subject> {
+    let mut known: Vec<_> = config.subjects.keys().cloned().chain(manifests.subjects()).collect();
+    known.sort();
+    known.dedup();
+    known
+}
+
 impl Host {
     /// Takes the data directory, opens everything in it, collects the registry and builds the executor.
     ///
@@ -90,6 +100,9 @@ impl Host {
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
         config.check_grants(&data_dir.config(), &registry)?;
+        let manifests = Manifests::new(data_dir.subjects(), &registry);
+        let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
+        manifests.check(&data_dir.config(), declared)?;
         let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
@@ -105,7 +118,7 @@ impl Host {
         let policy = Arc::new(FilePolicy::open(
             Places { rules: data_dir.policy(), copy: data_dir.policy_in_force() },
             registry.iter().map(|held| held.entry()).collect(),
-            config.subjects.keys().cloned().collect(),
+            known_subjects(&config, &manifests),
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
@@ -152,6 +165,7 @@ impl Host {
             broker,
             environment,
             config,
+            manifests,
             opened,
             log,
             data_dir,
@@ -319,6 +333,17 @@ impl Host {
         &self.config
     }
 
+    /// The manifests of its subjects.
+    pub(crate) const fn manifests(&self) -> &Manifests {
+        &self.manifests
+    }
+
+    /// Every subject that has a manifest, in order.
+    #[must_use]
+    pub fn subjects(&self) -> Vec<Subject> {
+        known_subjects(&self.config, &self.manifests)
+    }
+
     /// The data directory.
     #[must_use]
     pub const fn data_dir(&self) -> &DataDir {
@@ -376,6 +401,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })
 }
 

@@ -28,6 +28,7 @@ use capabilities as _;
 pub mod audit_log;
 mod blocking;
 pub mod broker;
+pub mod channel;
 mod cli;
 pub mod config;
 mod connection;
@@ -46,6 +47,7 @@ pub mod runner;
 mod service;
 mod socket;
 pub mod store;
+pub mod subjects;
 mod web;
 mod words;
 

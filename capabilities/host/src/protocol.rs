@@ -9,6 +9,7 @@ pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
+use crate::subjects::SlotPath;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -180,6 +181,9 @@ impl Request {
 pub struct Caller {
     /// Another subject than the local one; needs a proof.
     pub subject: Option<Subject>,
+    /// The slot of that subject, when a component of it asks.
+    #[serde(default)]
+    pub slot: Option<SlotPath>,
     /// The mode; stricter only.
     pub mode: Option<Mode>,
     /// A turn that several calls share.
@@ -316,6 +320,14 @@ pub struct Row {
     pub isolation: String,
     /// What ends its body.
     pub deadline: String,
+    /// How long a call may run, in milliseconds.
+    pub timeout_ms: u64,
+    /// How large a result may be, in bytes of JSON text.
+    pub max_result: u64,
+    /// How often in one turn.
+    pub per_turn: u32,
+    /// What the operator brings so that it runs: tables of the configuration, secrets, a switch. Empty where it needs nothing.
+    pub needs: Vec<String>,
     /// The first line of its description.
     pub summary: String,
 }
@@ -370,12 +382,6 @@ pub struct Description {
     pub resident: bool,
     /// Whether doing it twice is doing it once.
     pub idempotent: bool,
-    /// How long a call may run, in milliseconds.
-    pub timeout_ms: u64,
-    /// How large a result may be, in bytes of JSON text.
-    pub max_result: u64,
-    /// How often in one turn.
-    pub per_turn: u32,
     /// The kind of thing it acts on.
     pub target: String,
     /// The argument that names it.

@@ -30,6 +30,7 @@ use crate::host::Host;
 use crate::mcp::ClientEntry;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
+use crate::subjects::SlotPath;
 use crate::web::Serving;
 use answered::Answered;
 
@@ -184,12 +185,12 @@ impl Service {
                 drawn_turn(u64::from_be_bytes(drawn))
             }
         };
-        let mode = caller.mode.unwrap_or(Mode::Live);
+        let (mode, slot) = (caller.mode.unwrap_or(Mode::Live), caller.slot.as_ref());
         match &caller.client {
-            None => self.session_for(subject, mode, turn),
+            None => self.session_for(subject, slot, mode, turn),
             Some(client) => {
-                let declarations = self.manifest(&subject)?;
-                let id = session_of("program", &subject, client.connection.as_bytes());
+                let declarations = self.declared(&subject, slot)?;
+                let id = session_of("program", &subject, slot, client.connection.as_bytes());
                 let identity = SessionIdentity { id, subject, mode, origin: Origin::Model, turn };
                 Ok(self.host.sessions().open(identity, declarations))
             }
@@ -197,28 +198,54 @@ impl Service {
     }
 
     /// A session of a subject that was vouched for, with what its manifest declares now.
-    fn session_for(&self, subject: Subject, mode: Mode, turn: TurnId) -> Result<Session, Fault> {
-        let declarations = self.manifest(&subject)?;
-        let identity = SessionIdentity {
-            id: session_of("command line", &subject, &[]),
-            subject,
-            mode,
-            origin: Origin::Terminal,
-            turn,
-        };
+    fn session_for(
+        &self,
+        subject: Subject,
+        slot: Option<&SlotPath>,
+        mode: Mode,
+        turn: TurnId,
+    ) -> Result<Session, Fault> {
+        let declarations = self.declared(&subject, slot)?;
+        let id = session_of("command line", &subject, slot, &[]);
+        let identity = SessionIdentity { id, subject, mode, origin: Origin::Terminal, turn };
         Ok(self.host.sessions().open(identity, declarations))
     }
 
-    /// What a subject's manifest in the configuration declares. Without one it declares nothing at all.
-    fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
+    /// What a subject declares by its manifest. Without one it declares nothing at all.
+    pub(crate) fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
+        self.declared(subject, None)
+    }
+
+    /// The same for one of its slots.
+    fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
         if *subject == Subject::local() {
-            return Ok(Declarations::everything());
+            return match slot {
+                None => Ok(Declarations::everything()),
+                Some(_) => Err(Fault::usage("`local` has no slots", "leave `--slot` out, or name another subject")),
+            };
         }
-        match self.host.config().subjects.get(subject) {
-            Some(manifest) => Ok(Declarations::only(manifest.capabilities.clone())),
-            None => Err(Fault::refused(
+        let manifests = self.host.manifests();
+        let configured = self.host.config().subjects.get(subject);
+        match (configured, manifests.read(subject, slot).map_err(|error| Fault::refused(error.what(), error.help()))?) {
+            (None, Some(declarations)) => Ok(declarations),
+            (Some(manifest), None) if slot.is_none() => Ok(Declarations::only(manifest.capabilities.clone())),
+            (Some(_), None) => Err(Fault::refused(
+                format!("subject `{subject}` has no slots: its manifest stands in `config.toml`"),
+                format!("write `{}` in its place", manifests.path(subject).display()),
+            )),
+            (Some(_), Some(_)) => Err(Fault::refused(
+                format!("subject `{subject}` has two manifests, and neither counts"),
+                format!(
+                    "take `[subjects.\"{subject}\"]` out of `config.toml`, or `{}` away",
+                    manifests.path(subject).display()
+                ),
+            )),
+            (None, None) => Err(Fault::refused(
                 format!("subject `{subject}` has no manifest"),
-                format!("write `[subjects.\"{subject}\"]` with `capabilities = [..]` into `config.toml`"),
+                format!(
+                    "write `[subjects.\"{subject}\"]` with `capabilities = [..]` into `config.toml`, or an `agent.yaml` as `{}`",
+                    manifests.path(subject).display()
+                ),
             )),
         }
     }
@@ -259,11 +286,13 @@ const DOCTOR: &str = "look at the host with `capability doctor`";
 
 /// The session of one subject at this machine's command lines, or at one connection of a program, the same in every process
 /// that owns the directory: turns that are named count within it. Nobody comes into the session of another subject, whatever
-/// connection they name.
-fn session_of(kind: &str, subject: &Subject, connection: &[u8]) -> SessionId {
+/// connection they name, and what one slot was granted is not another's.
+fn session_of(kind: &str, subject: &Subject, slot: Option<&SlotPath>, connection: &[u8]) -> SessionId {
+    let slot = slot.map(|slot| format!("slot {slot}")).unwrap_or_default();
     let mut named = Sha256::new_with_prefix(kind);
-    // No subject holds a zero byte.
-    for part in [subject.as_str().as_bytes(), connection].into_iter().filter(|part| !part.is_empty()) {
+    // No subject and no slot holds a zero byte.
+    let parts = [subject.as_str().as_bytes(), slot.as_bytes(), connection];
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
         named.update([0]);
         named.update(part);
     }

@@ -81,6 +81,11 @@ impl DigestInput<'_> {
         let raise = self.preview.and_then(|preview| preview.raise);
         encoding.optional(raise.map(|raise| raise.verdict.verdict().as_str().as_bytes()));
         encoding.optional(raise.map(|raise| raise.code.code().as_str().as_bytes()));
+        let acts_on = self.preview.map_or(&[][..], |preview| &preview.acts_on);
+        encoding.field(&(acts_on.len() as u64).to_be_bytes());
+        for text in acts_on {
+            encoding.field(text.as_bytes());
+        }
         for rests_on in self.preview.iter().flat_map(|preview| &preview.rests_on) {
             encoding.field(rests_on);
         }
@@ -227,7 +232,12 @@ mod tests {
     fn every_field_counts() {
         let (key, alice, bob) = (DigestKey::new([7; 32]), identity("alice", 1, 1), identity("bob", 1, 1));
         let later = identity("alice", 2, 1);
-        let preview = |text: &str, hash: u8| Preview { text: text.into(), rests_on: vec![[hash; 32]], raise: None };
+        let preview = |text: &str, hash: u8| Preview {
+            text: text.into(),
+            rests_on: vec![[hash; 32]],
+            raise: None,
+            acts_on: Vec::new(),
+        };
         let raising = |raise| Preview { raise: Some(raise), ..preview("a", 1) };
         let previews = [
             preview("a", 1),
@@ -236,6 +246,8 @@ mod tests {
             raising(Raise::ask(Concern::GuardHigh)),
             raising(Raise::ask_fresh(Concern::GuardHigh)),
             raising(Raise::ask(Concern::GuardBlock)),
+            Preview { acts_on: vec!["b".to_owned()], ..preview("a", 1) },
+            Preview { acts_on: vec![String::new(), "b".to_owned()], ..preview("a", 1) },
         ];
         let base = || DigestInput {
             capability: "web.search",

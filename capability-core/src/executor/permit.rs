@@ -7,7 +7,6 @@ use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network};
 use crate::future::Soon;
 use crate::policy::{Decision, OptIn, Question, Rule, RulesSaid, Verdict, evaluate_into};
-use crate::preview::Raise;
 use crate::provider::AdmissionStatus;
 use crate::store::{Reservation, TurnCaps};
 use crate::time::Timestamp;
@@ -79,6 +78,8 @@ impl Course {
         let session = &self.ticket.session;
         let identity = session.identity();
         let policy = self.ticket.executor.policy.current();
+        // What the author's own look found, once there has been one.
+        let preview = self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview());
         let question = Question {
             capability: entry,
             class: entry.class(),
@@ -88,10 +89,11 @@ impl Course {
             behind: session.behind(),
             scope: self.scope.as_deref(),
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
+            acts_on: preview.map_or(&[], |preview| &preview.acts_on),
             mode: identity.mode,
             opt_in,
             bound,
-            raised: self.raised(),
+            raised: preview.and_then(|preview| preview.raise),
             faulted: false,
             // The clock is only read for rules that ask for it.
             at: if policy.asks_for_the_time() {
@@ -104,13 +106,6 @@ impl Course {
         let decision = self.judged.insert(Decision::UNASKED);
         evaluate_into(decision, &question);
         decision.verdict()
-    }
-}
-
-impl Course {
-    /// What the author's preview raises, once there is one.
-    fn raised(&self) -> Option<Raise> {
-        self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).and_then(|preview| preview.raise)
     }
 }
 

@@ -43,9 +43,12 @@ impl Invocation<Resolved> {
             }
             match prepared {
                 Ok(prepared) => {
-                    // What the author's look at the call raises is policy's to hear, however soon it came.
-                    if prepared.preview().is_some_and(|preview| preview.raise.is_some()) {
-                        course.judged = None;
+                    if let Some(preview) = prepared.preview() {
+                        call.lease().show(&preview.rests_on);
+                        // What the author's look at the call raises is policy's to hear, however soon it came.
+                        if preview.is_for_policy() {
+                            course.judged = None;
+                        }
                     }
                     course.prepared = Some((prepared, call));
                 }

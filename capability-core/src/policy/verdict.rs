@@ -165,7 +165,8 @@ impl Decision {
     }
 
     /// The smallest change that gives a lower verdict. None when there is nothing to lower, and when nothing can: a lock, a
-    /// floor and a capability's own look at a call are no settings.
+    /// floor and a capability's own look at a call are no settings, and of rules about a call that acts on several things
+    /// only one answer is known.
     #[must_use]
     pub fn flip(&self) -> Option<Flip> {
         let verdict = self.verdict();
@@ -189,6 +190,7 @@ impl Decision {
                 Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => {
                     let kind = said.contributor.source().unwrap_or(SourceKind::Operator);
                     match &self.rules {
+                        Some(rules) if rules.several => return None,
                         Some(rules) => to = to.max(rules.below(kind, verdict, &mut changes)),
                         // Without rules only the default speaks.
                         None => changes.push(Change::NarrowerRule),

@@ -13,6 +13,7 @@ use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
 use crate::service::MOST_ENTRIES;
+use crate::subjects::SlotPath;
 
 /// Capabilities: what a machine may ask for, and the one executor that every request passes.
 #[derive(Debug, Parser)]
@@ -197,6 +198,9 @@ pub struct CallerArgs {
     /// Another subject than the local one; needs the operator credential
     #[arg(long, value_name = "NAME")]
     pub subject: Option<Subject>,
+    /// The slot of that subject's agent that a component stands in
+    #[arg(long, value_name = "SLOT", requires = "subject")]
+    pub slot: Option<SlotPath>,
     /// A turn number that several calls share: caps per turn count by it
     #[arg(long, value_name = "N")]
     pub turn: Option<u64>,

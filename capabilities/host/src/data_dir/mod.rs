@@ -92,6 +92,12 @@ impl DataDir {
         self.0.join("secrets")
     }
 
+    /// Where manifests of subjects lie, each in a directory of its subject's name.
+    #[must_use]
+    pub fn subjects(&self) -> PathBuf {
+        self.0.join("subjects")
+    }
+
     /// The programs that are let in by a token: names, subjects, and hashes of the tokens.
     #[must_use]
     pub fn clients(&self) -> PathBuf {

@@ -63,7 +63,8 @@ pub async fn lines(
     let Speaker { subject, mode, proof, token } = speaker;
     let id = random().map(SessionId::from_bytes);
     let id = id.map_err(|_| Fault::broken("the operating system gives no random bytes", "look at this machine"))?;
-    let caller = Caller { subject, mode, turn: None, proof: None, client: Some(Client { connection: id, token }) };
+    let caller =
+        Caller { subject, slot: None, mode, turn: None, proof: None, client: Some(Client { connection: id, token }) };
     // An operator vouches once, for as long as the connection lasts.
     let greeted = Caller { proof, ..again(&caller) };
     let greeting = match connection.ask(&Request::Mcp(McpRequest::Greet(greeted))).await? {
@@ -91,6 +92,13 @@ pub async fn lines(
 
 /// The same caller once more, for one further request.
 fn again(caller: &Caller) -> Caller {
-    let Caller { subject, mode, turn, client, .. } = caller;
-    Caller { subject: subject.clone(), mode: *mode, turn: *turn, proof: None, client: client.clone() }
+    let Caller { subject, slot, mode, turn, client, .. } = caller;
+    Caller {
+        subject: subject.clone(),
+        slot: slot.clone(),
+        mode: *mode,
+        turn: *turn,
+        proof: None,
+        client: client.clone(),
+    }
 }
