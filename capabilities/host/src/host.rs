@@ -8,6 +8,7 @@ use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
 use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
+use capability_core::provider::HealthWatch;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, StoreFault};
@@ -54,6 +55,7 @@ pub struct Host {
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
     journal: SqliteJournal,
+    health: Arc<HealthWatch>,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
@@ -122,6 +124,7 @@ impl Host {
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
+        let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
@@ -136,7 +139,7 @@ impl Host {
             registry,
             runner: Arc::clone(&runner) as _,
             broker: Arc::clone(&broker) as _,
-            sink: Arc::clone(&log) as Arc<dyn Sink>,
+            sink: Arc::clone(&health) as Arc<dyn Sink>,
             approvals: Arc::new(database.approvals_retaining(config.approvals.retain.map(|span| span.0))),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
@@ -160,6 +163,7 @@ impl Host {
             policy,
             changes: tokio::sync::watch::Sender::new(0),
             journal,
+            health,
             approvals: database.approvals(),
             runner,
             broker,
@@ -170,6 +174,12 @@ impl Host {
             log,
             data_dir,
         })
+    }
+
+    /// How tools have been doing.
+    #[must_use]
+    pub fn health(&self) -> &HealthWatch {
+        &self.health
     }
 
     /// The executor: every request of anybody goes through it.

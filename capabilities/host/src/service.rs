@@ -80,10 +80,11 @@ impl Service {
         reply
     }
 
-    /// Expires what nobody answered in time, on record.
+    /// Expires what nobody answered in time, on record, and keeps how tools have been doing.
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
+        let _ = self.host.health().settle().await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {

@@ -41,7 +41,7 @@ use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
+use super::{Binding, OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
 use crate::contract::{Capability, Schemas};
 use crate::executor::caught;
 use crate::registry::Registered;
@@ -204,7 +204,7 @@ impl Sketch {
             acts_on: &[],
             mode: asker.mode,
             opt_in: around.opt_in(capability.name().family()),
-            bound: around.binds(capability),
+            binding: Binding::of_host(around.binds(capability)),
             // A look at arguments, of which a sketch has none: what it raises comes on top.
             raised: None,
             faulted: false,

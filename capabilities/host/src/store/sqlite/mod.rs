@@ -1,4 +1,4 @@
-//! Approvals, grants, turn counters and journals in one SQLite database.
+//! Approvals, grants, turn counters, journals and tools' health in one SQLite database.
 //!
 //! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
 //! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
@@ -8,6 +8,7 @@ mod approvals;
 mod connection;
 mod denials;
 mod grants;
+mod health;
 mod journal;
 mod retained;
 mod schema;
@@ -15,6 +16,7 @@ mod turns;
 
 pub use approvals::SqliteApprovals;
 pub use grants::SqliteGrants;
+pub use health::SqliteHealth;
 pub use journal::{JournalEntry, SqliteJournal};
 pub use schema::DatabaseError;
 pub use turns::SqliteTurns;
@@ -56,6 +58,12 @@ impl Database {
     #[must_use]
     pub fn grants(&self) -> SqliteGrants {
         SqliteGrants::new(self.clone())
+    }
+
+    /// How tools have been doing.
+    #[must_use]
+    pub fn health(&self) -> SqliteHealth {
+        SqliteHealth::new(self.clone())
     }
 
     /// The turn counters.

@@ -1,0 +1,22 @@
+//! Who carries out a call: one decision for what is shown and for what is run.
+
+#[cfg(test)]
+use capabilities as _;
+
+#[cfg(test)]
+#[expect(dead_code, reason = "each suite uses some of the laboratory")]
+#[path = "../fixtures/mod.rs"]
+mod fixtures;
+
+#[cfg(test)]
+mod decisions;
+#[cfg(test)]
+mod edges;
+#[cfg(test)]
+mod foreign;
+#[cfg(test)]
+mod health;
+#[cfg(test)]
+mod skills;
+#[cfg(test)]
+mod source;
