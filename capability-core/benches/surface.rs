@@ -13,13 +13,10 @@
 mod support;
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use capability_core::contract::{Class, Network, SideEffect};
 use capability_core::provider::{
-    AdmissionStatus, Claims, FallbackPolicy, ProviderDecision, ProviderType, Route, RuntimeBindingStatus,
-    ToolDefinition, ToolId,
+    Claims, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType, ToolDefinition, ToolId,
 };
 use capability_core::surface::{
     Profile, SearchEntry, Surface, SurfaceCall, SurfaceOptions, ToolSearch as _, WordSearch,
@@ -78,35 +75,9 @@ fn main() {
 
 /// The compiled capabilities, and so many tools of ten servers.
 fn decisions(bench: &Bench, tools: usize) -> Vec<ProviderDecision> {
-    let compiled: Vec<ProviderDecision> = bench
-        .executor
-        .registry()
-        .iter()
-        .map(|held| {
-            let entry = held.entry();
-            ProviderDecision {
-                capability: entry.name(),
-                version: entry.version(),
-                tool_name: entry.name().as_str().into(),
-                provider_type: ProviderType::Compiled,
-                provider_id: "compiled".into(),
-                native_id: entry.name().as_str().into(),
-                class: entry.class(),
-                definition: None,
-                execution_owner: "host".into(),
-                route: Route::ServerRuntime,
-                admission_status: AdmissionStatus::Ready,
-                runtime_binding_status: RuntimeBindingStatus::Bound,
-                fallback_policy: FallbackPolicy::Never,
-                fallback_from: None,
-                degraded_reason: None,
-                offline_reason: None,
-                user_visible_message: None,
-                trace_fields: (&[]).into(),
-            }
-        })
-        .collect();
-    let through = compiled.first().unwrap().clone();
+    let entries = || bench.executor.registry().iter().map(|held| held.entry());
+    let compiled: Vec<ProviderDecision> = entries().map(|entry| ProviderDecision::compiled(entry, true)).collect();
+    let through = entries().next().unwrap();
     let foreign = (0..tools).map(|at| {
         let definition = ToolDefinition {
             id: ToolId { provider: format!("server{}", at % 10), native: format!("tool_{at}") },
@@ -125,14 +96,15 @@ fn decisions(bench: &Bench, tools: usize) -> Vec<ProviderDecision> {
             output_schema: None,
             claims: Claims::default(),
         };
-        ProviderDecision {
-            provider_type: ProviderType::Mcp,
-            provider_id: definition.id.provider.clone().into(),
-            native_id: definition.id.native.clone().into(),
-            class: Class::new(SideEffect::Mutating, Network::External),
-            definition: Some(Arc::new(definition)),
-            ..through.clone()
-        }
+        let state = ProviderState {
+            id: definition.id.provider.as_str().into(),
+            kind: ProviderType::Mcp,
+            reach: ProviderReach::Ready,
+            session: None,
+            tools: Vec::new(),
+            carries_out: Vec::new(),
+        };
+        ProviderDecision::of_provided(through, &state, &ProvidedTool::new(definition))
     });
     let foreign: Vec<ProviderDecision> = foreign.collect();
     compiled.into_iter().chain(foreign).collect()

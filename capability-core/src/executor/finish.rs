@@ -34,6 +34,7 @@ impl Course {
             self.ticket.stage = refused_at(code, self.ticket.stage);
         }
         let (stage, effect, entry) = (self.ticket.stage, self.ticket.effect, self.entry());
+        let decided = self.decided.take();
         let asks = matches!(ended, Ended::Pending { .. });
         let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes };
         let recorded = match self.ticket.finish(ending) {
@@ -45,7 +46,7 @@ impl Course {
                 if asks {
                     self.ticket.executor.changed();
                 }
-                let outcome = Outcome { entry, ended, effect, stage, receipt: Some(receipt) };
+                let outcome = Outcome { entry, ended, effect, stage, receipt: Some(receipt), decided };
                 self.keep(&outcome);
                 outcome
             }
@@ -55,7 +56,7 @@ impl Course {
                     let _ = self.ticket.executor.approvals.withdraw(approval).await;
                     self.ticket.executor.changed();
                 }
-                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
+                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None, decided }
             }
         }
     }

@@ -52,8 +52,8 @@ pub use endpoint::{
 pub use fault::BrokerFault;
 pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
+pub(crate) use lease::{Foreign, LeaseHolder, Terms};
 pub use lease::{Lease, LeaseEnding};
-pub(crate) use lease::{LeaseHolder, Terms};
 pub use names::{is_protected_path, is_sensitive_path};
 pub use own::{Because, MAX_OWN_CALLS, OwnCall, OwnCalls, OwnHistory, OwnResult};
 pub use permits::{
