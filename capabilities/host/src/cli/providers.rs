@@ -45,6 +45,7 @@ pub async fn perform(
                 evidence: None,
                 wait,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
+                entry: None,
             };
             invoke::invoke(connection, call, proofs, output).await
         }
