@@ -3,7 +3,9 @@
 mod mcp;
 mod policy;
 
-pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
+pub use mcp::{
+    Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
+};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 
 use core::num::NonZeroU32;
