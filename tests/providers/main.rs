@@ -17,6 +17,14 @@ mod foreign;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod mcp_calls;
+#[cfg(test)]
+mod mcp_hostile;
+#[cfg(test)]
+mod mcp_lab;
+#[cfg(test)]
+mod mcp_real;
+#[cfg(test)]
 mod skills;
 #[cfg(test)]
 mod source;

@@ -56,6 +56,12 @@ pub struct ProvidedBy {
 }
 
 impl ProvidedBy {
+    /// A connection by the name that an operator gave it, and one of its tools by its number; none for what is no such name.
+    #[must_use]
+    pub fn named(kind: ProviderType, id: &str, tool: Option<ToolTag>) -> Option<Self> {
+        is_configured_name(id).then(|| Self { kind, id: id.into(), tool })
+    }
+
     /// Which kind of provider.
     pub(crate) const fn kind(&self) -> ProviderType {
         self.kind
@@ -290,6 +296,30 @@ pub enum SettingKey {
     DenialsCleared {
         /// Whose.
         subject: Subject,
+    },
+    /// A provider listed tools for the first time, or otherwise than they were accepted.
+    DefinitionsSeen {
+        /// Which provider.
+        provided: ProvidedBy,
+        /// How many tools were seen for the first time, and are accepted as they are.
+        first: usize,
+        /// How many are something else than what was accepted, and out of use.
+        changed: usize,
+    },
+    /// An operator accepted what a provider's tool is now.
+    DefinitionAccepted {
+        /// Which tool of which provider.
+        provided: ProvidedBy,
+    },
+    /// A token for a provider was kept or forgotten.
+    ProviderCredential {
+        /// Which provider.
+        provided: ProvidedBy,
+        /// Whose token; everybody's when nobody is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<Subject>,
+        /// Whether it is kept now.
+        kept: bool,
     },
     /// Retained content of approved calls was erased.
     RetainedErased {

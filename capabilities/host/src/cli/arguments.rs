@@ -8,6 +8,7 @@ use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use super::channel::{Channel, Inbox};
 use super::policy::{Explain, ReachArgs};
 use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
@@ -96,9 +97,17 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// Show what came in from outside for a subject: untrusted text
+    Inbox(Inbox),
+    /// Take in mail, and let somebody at a channel answer
+    #[command(subcommand)]
+    Channel(Channel),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),
+    /// See the servers whose tools can be called, connect to one, and accept what changed
+    #[command(subcommand)]
+    Providers(Providers),
     /// Tell what a subject can do now, what is asked first, and what is out of its reach and why
     SelfModel(SelfModelArgs),
     /// Set up and use the operator credential
@@ -124,6 +133,9 @@ pub enum Command {
         /// Leave the approval centre out
         #[arg(long)]
         no_web: bool,
+        /// Leave the channels out: nothing comes in from outside
+        #[arg(long)]
+        no_channels: bool,
     },
     /// Speak MCP with the program that started this one, over standard input and output
     Mcp(Mcp),
@@ -134,6 +146,72 @@ pub enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+/// The servers whose tools can be called.
+#[derive(Debug, Subcommand)]
+pub enum Providers {
+    /// List the configured servers and where each stands
+    List,
+    /// Show a server's tools: where each stands, what it counts as, what it claims
+    Tools {
+        /// The name of its configured connection
+        server: String,
+    },
+    /// Show what a server's tools are now, where that is not what was accepted (operators)
+    Diff {
+        /// The name of its configured connection
+        server: String,
+        /// One tool; every one that changed without
+        tool: Option<String>,
+    },
+    /// Show the difference, and let the tools come into use again as they are now (operators)
+    Accept {
+        /// The name of its configured connection
+        server: String,
+        /// One tool; every one that changed without
+        tool: Option<String>,
+    },
+    /// Ask to start or contact a server, as any caller does: a call of `mcp.connect`
+    Connect {
+        /// The name of its configured connection
+        server: String,
+        /// Why: shown to whoever answers, as your claim
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        /// Where a person must answer, wait for the answer elsewhere, and finish by itself
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Show the newest of what a server's program complained about, which may hold anything (operators)
+    Said {
+        /// The name of its configured connection
+        server: String,
+    },
+    /// Keep and forget tokens for servers that are asked over HTTP (operators)
+    #[command(subcommand)]
+    Credential(ProviderCredential),
+}
+
+/// Tokens for servers.
+#[derive(Debug, Subcommand)]
+pub enum ProviderCredential {
+    /// Keep the token on standard input, sealed
+    Set {
+        /// The name of its configured connection
+        server: String,
+        /// For the calls of this subject alone, instead of everybody's
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
+    },
+    /// Forget a token
+    Remove {
+        /// The name of its configured connection
+        server: String,
+        /// The token of this subject, instead of everybody's
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
     },
 }
 
@@ -184,6 +262,9 @@ pub struct Invoke {
     /// On what grounds: shown to whoever answers, as your claim
     #[arg(long, value_name = "TEXT")]
     pub evidence: Option<String>,
+    /// The entry of the subject's inbox because of which it is asked: in that entry's session and turn
+    #[arg(long, value_name = "N", requires = "subject", conflicts_with = "turn")]
+    pub entry: Option<i64>,
     /// Where a person must answer, wait for the answer elsewhere, and finish by itself
     #[arg(long)]
     pub wait: bool,

@@ -41,7 +41,9 @@ impl Service {
                 (executor.grant_preview(operator, id).await.map_err(broken)?, last.await.map_err(broken)?)
             }
         };
-        Ok(ApprovalDetail { summary, content: filed.map(|filed| filed.approval), successor, grant, last_approved })
+        let content = filed.map(|filed| filed.approval);
+        let foreign = content.as_ref().and_then(|pending| self.foreign_tool(pending));
+        Ok(ApprovalDetail { summary, content, successor, grant, last_approved, foreign })
     }
 
     pub(super) async fn approve(&self, operator: &Operator, id: ApprovalId) -> Result<Value, Fault> {
@@ -134,7 +136,7 @@ impl Service {
     }
 }
 
-const LIST: &str = "see what waits with `capability approvals list`";
+pub(super) const LIST: &str = "see what waits with `capability approvals list`";
 
 pub(super) fn broken(error: StoreFault) -> Fault {
     Fault::broken(error.to_string(), DOCTOR)

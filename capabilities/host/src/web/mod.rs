@@ -13,6 +13,7 @@ mod events;
 mod forms;
 mod guard;
 mod hosts;
+mod inbox;
 mod listen;
 mod pages;
 mod refused;
@@ -22,7 +23,7 @@ mod shown;
 pub(crate) use access::Way;
 pub(crate) use answer::{ARM, word};
 pub(crate) use hosts::{Hosts, is_own_origin};
-pub(crate) use listen::{Server, Serving, serve as serve_connections};
+pub(crate) use listen::{PEOPLE, Room, Server, Serving, serve as serve_connections};
 
 use std::sync::{Arc, OnceLock};
 

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use super::handler::{self, Handler};
 use crate::protocol::Fault;
 use crate::service::Service;
-use crate::web::{Hosts, serve_connections};
+use crate::web::{Hosts, PEOPLE, serve_connections};
 use people::People;
 
 /// The one address.
@@ -85,7 +85,7 @@ impl HttpServer {
             .route_service(PATH, protocol)
             .fallback(async || guard::Refused::not_found())
             .layer(from_fn_with_state(Arc::clone(&door), guard::guard));
-        let served = tokio::spawn(serve_connections(listener, router, told));
+        let served = tokio::spawn(serve_connections(listener, router, PEOPLE, told));
         Ok(Some(Self { address, calls, ending, served }))
     }
 

@@ -63,8 +63,15 @@ pub async fn lines(
     let Speaker { subject, mode, proof, token } = speaker;
     let id = random().map(SessionId::from_bytes);
     let id = id.map_err(|_| Fault::broken("the operating system gives no random bytes", "look at this machine"))?;
-    let caller =
-        Caller { subject, slot: None, mode, turn: None, proof: None, client: Some(Client { connection: id, token }) };
+    let caller = Caller {
+        subject,
+        slot: None,
+        mode,
+        turn: None,
+        entry: None,
+        proof: None,
+        client: Some(Client { connection: id, token }),
+    };
     // An operator vouches once, for as long as the connection lasts.
     let greeted = Caller { proof, ..again(&caller) };
     let greeting = match connection.ask(&Request::Mcp(McpRequest::Greet(greeted))).await? {
@@ -98,6 +105,7 @@ fn again(caller: &Caller) -> Caller {
         slot: slot.clone(),
         mode: *mode,
         turn: *turn,
+        entry: None,
         proof: None,
         client: client.clone(),
     }

@@ -6,17 +6,21 @@
 
 mod approvals;
 mod connection;
+mod definitions;
 mod denials;
 mod grants;
 mod health;
+mod inbox;
 mod journal;
 mod retained;
 mod schema;
 mod turns;
 
 pub use approvals::SqliteApprovals;
+pub use definitions::{Observed, OpenedProvider, SqliteDefinitions};
 pub use grants::SqliteGrants;
 pub use health::SqliteHealth;
+pub use inbox::{Arrived, Held, InboxEntry, SqliteInbox};
 pub use journal::{JournalEntry, SqliteJournal};
 pub use schema::DatabaseError;
 pub use turns::SqliteTurns;
@@ -70,6 +74,18 @@ impl Database {
     #[must_use]
     pub fn turns(&self) -> SqliteTurns {
         SqliteTurns::new(self.clone())
+    }
+
+    /// The accepted definitions of others' tools.
+    #[must_use]
+    pub fn definitions(&self) -> SqliteDefinitions {
+        SqliteDefinitions::new(self.clone())
+    }
+
+    /// The inboxes, and what channels have seen.
+    #[must_use]
+    pub fn inbox(&self) -> SqliteInbox {
+        SqliteInbox::new(self.clone())
     }
 
     /// The journals.
