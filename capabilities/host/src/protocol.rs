@@ -7,7 +7,9 @@ mod providers;
 mod surface;
 
 pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
-pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
+pub use mcp::{
+    Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
+};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed};
 pub use surface::{DeferredRow, Lost, SurfaceShown, Unshown};
