@@ -1,12 +1,15 @@
 //! The optional configuration file.
 
 mod bindings;
+mod channels;
 mod mcp;
 mod standing;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+pub(crate) use channels::{ChannelSettings, Form};
+pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
@@ -78,6 +81,16 @@ use crate::data_dir::{DataDirError, read_private};
 ///
 /// [mcp.clients.desktop]
 /// person = "anna"
+///
+/// [channels]
+/// listen = "127.0.0.1:8724"
+///
+/// [channels.team]
+/// kind = "slack"
+/// subject = "agent:kitchen"
+/// secret = "slack_signing"
+/// users = ["U024BE7LH"]
+/// rooms = ["*"]
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -105,15 +118,20 @@ pub struct Config {
     pub web: WebTable,
     /// How programs that speak MCP are served.
     pub mcp: McpTable,
-    /// The three before that, checked.
+    /// By which something may come in from outside.
+    pub channels: ChannelsTable,
+    /// `http`, `endpoints` and `workspace`, checked.
     #[serde(skip)]
     bindings: Bindings,
-    /// The same, checked.
+    /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
-    /// The same, checked.
+    /// `mcp`, checked.
     #[serde(skip)]
     mcp_settings: McpSettings,
+    /// `channels`, checked.
+    #[serde(skip)]
+    channels_settings: ChannelsSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
@@ -302,6 +320,9 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.mcp_settings = McpSettings::of(&config.mcp)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.channels_settings =
+            ChannelsSettings::of(&config.channels, &|subject| config.subjects.contains_key(subject))
+                .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
 
@@ -362,10 +383,16 @@ impl Config {
     pub const fn mcp(&self) -> &McpSettings {
         &self.mcp_settings
     }
+
+    /// By which something may come in from outside.
+    #[must_use]
+    pub const fn channels(&self) -> &ChannelsSettings {
+        &self.channels_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

@@ -23,7 +23,7 @@ use crate::mcp::{ClientError, ClientToken, Clients};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::runner::{HostRunner, Placement};
-use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
+use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::subjects::Manifests;
 use crate::web::Way;
@@ -53,6 +53,9 @@ pub struct Host {
     policy: Arc<FilePolicy>,
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
+    /// Told whenever something comes in from outside.
+    arrivals: tokio::sync::watch::Sender<u64>,
+    inbox: SqliteInbox,
     journal: SqliteJournal,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
@@ -159,6 +162,8 @@ impl Host {
             clients,
             policy,
             changes: tokio::sync::watch::Sender::new(0),
+            arrivals: tokio::sync::watch::Sender::new(0),
+            inbox: database.inbox(),
             journal,
             approvals: database.approvals(),
             runner,
@@ -297,6 +302,37 @@ impl Host {
     #[must_use]
     pub const fn journal(&self) -> &SqliteJournal {
         &self.journal
+    }
+
+    /// What came in from outside, for the subjects it is for.
+    #[must_use]
+    pub const fn inbox(&self) -> &SqliteInbox {
+        &self.inbox
+    }
+
+    /// Told whenever something comes in from outside. The number means nothing but that it changed.
+    #[must_use]
+    pub(crate) const fn arrivals(&self) -> &tokio::sync::watch::Sender<u64> {
+        &self.arrivals
+    }
+
+    /// Where records go.
+    pub(crate) fn sink(&self) -> Arc<dyn Sink> {
+        Arc::clone(&self.log) as _
+    }
+
+    /// Erases a subject's whole inbox, and says how many entries it had: recorded first, erased second. An empty one is left
+    /// alone and leaves no record.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing was erased then.
+    pub async fn erase_inbox(&self, operator: &Operator, subject: &Subject) -> Result<usize, SettingError> {
+        if self.inbox.held(subject).await?.entries == 0 {
+            return Ok(0);
+        }
+        let key = SettingKey::InboxErased { subject: subject.clone() };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.inbox.erase(subject).await?)
     }
 
     /// The content of one approval, while it has any, without a look at what is due: for showing many of them at once.
@@ -480,6 +516,11 @@ impl Operators {
     /// The person whom the configuration puts at a program, and whose own answer there the caller has just been told.
     pub(crate) fn admit_at_client(&self, person: &Subject) -> Operator {
         self.mint.admit(format!("{person}@mcp").parse().unwrap_or_else(|_| operator_name()))
+    }
+
+    /// An operator who answers by a channel, with a code that the caller has just used up.
+    pub(crate) fn admit_by_channel(&self) -> Operator {
+        self.mint.admit("operator@channel".parse().unwrap_or_else(|_| operator_name()))
     }
 
     /// Records that an operator's session of the pages begins: by a link that the caller has just used up, or by the

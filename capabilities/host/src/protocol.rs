@@ -1,8 +1,10 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
+mod inbox;
 mod mcp;
 mod policy;
 
+pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
 pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 
@@ -133,6 +135,39 @@ pub enum Request {
     },
     /// Erase a subject's whole journal. Operators only.
     JournalErase(Proof, Subject),
+    /// Take in a message that a program of the owner hands on.
+    ChannelDeliver {
+        /// By which channel.
+        channel: String,
+        /// Whom a mail server took it in for.
+        recipient: Option<String>,
+        /// Its bytes, in Base64.
+        message: String,
+    },
+    /// A code by which somebody at a channel may answer a question, once. Operators only.
+    ChannelCode {
+        /// Who says so.
+        proof: Proof,
+        /// Which question.
+        id: ApprovalId,
+        /// By which channel.
+        channel: String,
+        /// By whom, as the channel's platform writes it.
+        sender: String,
+    },
+    /// What came in for a subject.
+    Inbox {
+        /// Only what came after this entry.
+        after: i64,
+        /// At most how many.
+        most: u32,
+        /// Whether to wait a while for one, when there is none.
+        wait: bool,
+        /// For whom.
+        caller: Caller,
+    },
+    /// Erase a subject's whole inbox. Operators only.
+    InboxErase(Proof, Subject),
     /// Whether a password is set, and whether a session is alive on the caller's terminal.
     OperatorState,
     /// Set the operator password; the old one, or nothing while none is set.
@@ -172,7 +207,7 @@ impl Request {
 
     /// Whether an answer to somebody who is gone is worth nothing.
     pub const fn is_called_off(&self) -> bool {
-        self.runs_a_capability() || matches!(self, Self::Policy(PolicyQuestion::SelfModel { .. }))
+        self.runs_a_capability() || matches!(self, Self::Policy(PolicyQuestion::SelfModel { .. }) | Self::Inbox { .. })
     }
 }
 
@@ -188,6 +223,9 @@ pub struct Caller {
     pub mode: Option<Mode>,
     /// A turn that several calls share.
     pub turn: Option<u64>,
+    /// The entry of the subject's inbox that a call is made because of: the call is made in its session and turn.
+    #[serde(default)]
+    pub entry: Option<i64>,
     /// An operator's proof, for another subject.
     pub proof: Option<Proof>,
     /// The program in between, when there is one.

@@ -2,6 +2,7 @@
 
 mod answered;
 mod approvals;
+mod channels;
 mod doctor;
 mod grants;
 mod isolation;
@@ -13,6 +14,7 @@ mod questions;
 mod settings;
 mod web;
 
+pub use channels::MOST_TOLD;
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
@@ -26,6 +28,7 @@ use rustix::process::Pid;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::channel::{Channels, Codes};
 use crate::host::Host;
 use crate::mcp::ClientEntry;
 use crate::operator::{OperatorToken, TerminalBinding};
@@ -44,6 +47,8 @@ pub struct Service {
     passes: mcp::Passes,
     states: mcp::States,
     web: OnceLock<Serving>,
+    channels: tokio::sync::OnceCell<Channels>,
+    codes: Codes,
 }
 
 impl Service {
@@ -53,7 +58,8 @@ impl Service {
         let waiters = tokio::sync::Semaphore::new(approvals::MAX_WAITERS);
         let (answered, repeats, passes) = (Answered::default(), mcp::Repeats::default(), mcp::Passes::default());
         let states = mcp::States::new(*host.state_key());
-        Self { host, waiters, answered, repeats, passes, states, web: OnceLock::new() }
+        let (channels, codes) = (tokio::sync::OnceCell::new(), Codes::default());
+        Self { host, waiters, answered, repeats, passes, states, web: OnceLock::new(), channels, codes }
     }
 
     /// The host itself.
@@ -68,6 +74,7 @@ impl Service {
 
     /// Gives back what the host holds at services outside.
     pub async fn close(&self) {
+        self.settle_channels().await;
         self.host.close().await;
     }
 
@@ -84,6 +91,7 @@ impl Service {
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
+        self.settle_channels().await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -91,7 +99,7 @@ impl Service {
             Request::List => document(&self.list()),
             Request::Describe { name, version } => document(&self.describe(name, *version)?),
             Request::Invoke { name, version, arguments, claims, caller } => {
-                let session = self.session(caller, peer)?;
+                let session = self.session_of_entry(self.session(caller, peer)?, caller).await?;
                 let version = self.version(name, *version)?;
                 let proposal = Proposal::new(name, version.get(), arguments.as_bytes()).with_claims(claims.clone());
                 outcome(&self.host.executor().invoke(&session, proposal).await)
@@ -132,6 +140,19 @@ impl Service {
             }
             Request::JournalErase(proof, subject) => {
                 document(&self.erase(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::ChannelDeliver { channel, recipient, message } => {
+                document(&self.deliver(channel, recipient.as_deref(), message).await?)
+            }
+            Request::ChannelCode { proof, id, channel, sender } => {
+                document(&self.channel_code(&self.operator(proof, peer)?, *id, channel, sender).await?)
+            }
+            Request::Inbox { after, most, wait, caller } => {
+                let session = self.session(caller, peer)?;
+                document(&self.inbox(&session.identity().subject, *after, *most, *wait).await?)
+            }
+            Request::InboxErase(proof, subject) => {
+                document(&self.erase_inbox(&self.operator(proof, peer)?, subject).await?)
             }
             Request::OperatorState => document(&self.operator_state(peer)?),
             Request::OperatorSetup { password, old } => document(&self.set_password(password, old.as_ref()).await?),

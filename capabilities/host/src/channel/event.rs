@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use capability_core::audit::ChannelRule;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Why something was not taken in: the rule for the audit, and a constant word for the host's own log.
@@ -71,13 +72,17 @@ impl Replay {
 }
 
 /// What somebody wrote: data, whoever it was.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Message {
     /// Who, as the channel proved it; none where a channel proves no person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<String>,
     /// In which room, chat, repository or mailbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// Its subject line, or the name of its event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The text, or the document, as it came.
     pub text: String,

@@ -4,13 +4,24 @@
 //! [`verify`] is pure: settings, headers, raw bytes and a time in; an [`Event`] or the rule that refused it out. Everything
 //! that reads, waits or remembers stands around it.
 
+mod codes;
+mod door;
 mod event;
 mod headers;
+pub mod limits;
+mod listen;
+mod open;
+pub mod replay;
 mod secret;
 pub mod verify;
+mod writer;
 
+pub(crate) use codes::{Codes, said};
+pub use door::{Answer, Answering, Channel, Channels, Spoken};
 pub use event::{Acknowledgement, Event, Item, Message, Refused, Replay};
 pub use headers::Headers;
+pub(crate) use listen::Server;
+pub use replay::Seen;
 pub use secret::{MIN_SECRET_BYTES, Secret};
 
 /// The largest message, in bytes.

@@ -8,6 +8,7 @@ use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use super::channel::{Channel, Inbox};
 use super::policy::{Explain, ReachArgs};
 use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
@@ -96,6 +97,11 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// Show what came in from outside for a subject: untrusted text
+    Inbox(Inbox),
+    /// Take in mail, and let somebody at a channel answer
+    #[command(subcommand)]
+    Channel(Channel),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),
@@ -124,6 +130,9 @@ pub enum Command {
         /// Leave the approval centre out
         #[arg(long)]
         no_web: bool,
+        /// Leave the channels out: nothing comes in from outside
+        #[arg(long)]
+        no_channels: bool,
     },
     /// Speak MCP with the program that started this one, over standard input and output
     Mcp(Mcp),
@@ -184,6 +193,9 @@ pub struct Invoke {
     /// On what grounds: shown to whoever answers, as your claim
     #[arg(long, value_name = "TEXT")]
     pub evidence: Option<String>,
+    /// The entry of the subject's inbox because of which it is asked: in that entry's session and turn
+    #[arg(long, value_name = "N", requires = "subject", conflicts_with = "turn")]
+    pub entry: Option<i64>,
     /// Where a person must answer, wait for the answer elsewhere, and finish by itself
     #[arg(long)]
     pub wait: bool,

@@ -4,6 +4,7 @@ mod approvals;
 mod arguments;
 mod audit;
 mod card;
+mod channel;
 mod commands;
 mod contract;
 mod invoke;

@@ -36,7 +36,12 @@ impl ClientToken {
 
     /// What is kept in its place. A token is random, so that a plain hash of it cannot be guessed.
     fn kept(&self) -> String {
-        hex::encode(&Sha256::digest(self.0))
+        hex::encode(&self.hash())
+    }
+
+    /// The same as bytes.
+    pub(super) fn hash(&self) -> [u8; 32] {
+        Sha256::digest(self.0).into()
     }
 }
 

@@ -134,7 +134,7 @@ impl Service {
     }
 }
 
-const LIST: &str = "see what waits with `capability approvals list`";
+pub(super) const LIST: &str = "see what waits with `capability approvals list`";
 
 pub(super) fn broken(error: StoreFault) -> Fault {
     Fault::broken(error.to_string(), DOCTOR)

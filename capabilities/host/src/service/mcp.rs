@@ -72,7 +72,7 @@ impl Service {
     /// Every tool that a session sees, by name.
     fn named(&self) -> impl Iterator<Item = (String, &Registered)> {
         let registry = self.host.executor().registry();
-        let names = WireNames::assign(registry.iter().map(|held| key(held)));
+        let names = WireNames::assign(registry.iter().map(key));
         registry.iter().filter_map(move |held| Some((names.name(&key(held))?.to_string(), held)))
     }
 

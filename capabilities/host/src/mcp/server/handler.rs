@@ -88,12 +88,12 @@ impl Handler {
         };
         let call = Called { tool: &params.name, arguments, turn: self.0.turns.turn() };
         let brought = question::brought(params.input_responses.as_ref());
-        let state = params.request_state.clone();
-        let again = state.is_some();
-        match self.one(&call, state, brought.said()).await {
-            Ok(ToolReply::Waiting(waits)) if again => Ok(result::waits(&waits, &became(brought)).into()),
-            Ok(ToolReply::Waiting(waits)) => self.asked(&call, waits, context).await,
-            reply => finished(reply),
+        let said = brought.map_or(Said::Nothing, Answer::said);
+        match (self.one(&call, params.request_state.clone(), said).await, brought) {
+            // It was asked and answered, and waits still: asking once more would end no sooner.
+            (Ok(ToolReply::Waiting(waits)), Some(brought)) => Ok(result::waits(&waits, &became(brought)).into()),
+            (Ok(ToolReply::Waiting(waits)), None) => self.asked(&call, waits, context).await,
+            (reply, _) => finished(reply),
         }
     }
 
@@ -187,21 +187,30 @@ fn internal(fault: &Fault) -> ErrorData {
 
 /// The arguments of a call as they were sent: beside the message, or with the request that brought it.
 fn arguments(context: &RequestContext<RoleServer>) -> Option<&Arguments> {
-    context.extensions.get::<Arguments>()
+    let brought = || context.extensions.get::<axum::http::request::Parts>()?.extensions.get();
+    context.extensions.get::<Arguments>().or_else(brought)
+}
+
+/// What every server of this host says about itself.
+pub fn info() -> ServerConfig {
+    let capabilities = ServerCapabilities::builder().enable_tools().build();
+    let server = Implementation::new(program_name(), env!("CARGO_PKG_VERSION"));
+    ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
-        let server = Implementation::new(program_name(), env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+        info()
     }
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        if page.is_some_and(|page| page.cursor.is_some()) {
+            return Err(ErrorData::invalid_params("the list has one page: no cursor leads to another", None));
+        }
         let listed = async {
             let tools: Vec<ToolShown> = self.document(McpRequest::Tools(again(&self.0.caller))).await?;
             let listed = ListToolsResult::with_all_items(tools.into_iter().map(result::tool).collect());

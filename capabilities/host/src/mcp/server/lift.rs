@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcError, RequestId};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -70,7 +70,7 @@ fn present<'de: 'm, 'm, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 ///
 /// # Errors
 /// The answer to a message that cannot be read: with its id where it has one.
-pub fn lift(bytes: &[u8]) -> Result<Lifted, ServerJsonRpcMessage> {
+pub fn lift(bytes: &[u8]) -> Result<Lifted, JsonRpcError> {
     let envelope: Envelope<'_> = match serde_json::from_slice(bytes) {
         Ok(envelope) => envelope,
         Err(error) if error.is_data() => {
@@ -94,7 +94,7 @@ pub fn lift(bytes: &[u8]) -> Result<Lifted, ServerJsonRpcMessage> {
 ///
 /// # Errors
 /// The answer to a message that the library cannot read.
-pub fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, ServerJsonRpcMessage> {
+pub fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
     serde_json::from_slice(bytes).map_err(|_| {
         let envelope: Option<Envelope<'_>> = serde_json::from_slice(bytes).ok();
         let id = envelope.as_ref().and_then(id);
@@ -107,8 +107,8 @@ fn id(envelope: &Envelope<'_>) -> Option<RequestId> {
 }
 
 /// An answer in words of ours.
-pub fn refusal(id: Option<RequestId>, code: ErrorCode, message: &'static str) -> ServerJsonRpcMessage {
-    ServerJsonRpcMessage::Error(JsonRpcError::new(id, ErrorData::new(code, message, None)))
+pub fn refusal(id: Option<RequestId>, code: ErrorCode, message: &'static str) -> JsonRpcError {
+    JsonRpcError::new(id, ErrorData::new(code, message, None))
 }
 
 #[cfg(test)]

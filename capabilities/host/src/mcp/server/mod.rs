@@ -7,16 +7,22 @@
 //! | `handler` | what a client asks, and what it is answered |
 //! | `question` | how the person at a client is asked, and what of their answer is looked at |
 //! | `result` | tools and outcomes as the protocol has them |
+//! | `http` | the same over HTTP, for clients with a token |
+//! | `portable` | schemas as every client can read them |
 //! | `asker` | the way to the host, wherever it is |
 //! | `turns` | when a turn ends |
 
 mod asker;
 mod handler;
+mod http;
 mod lift;
+mod portable;
 mod question;
 mod result;
 mod stdio;
 mod turns;
+
+pub use http::HttpServer;
 
 use core::pin::pin;
 
@@ -57,8 +63,15 @@ pub async fn lines(
     let Speaker { subject, mode, proof, token } = speaker;
     let id = random().map(SessionId::from_bytes);
     let id = id.map_err(|_| Fault::broken("the operating system gives no random bytes", "look at this machine"))?;
-    let caller =
-        Caller { subject, slot: None, mode, turn: None, proof: None, client: Some(Client { connection: id, token }) };
+    let caller = Caller {
+        subject,
+        slot: None,
+        mode,
+        turn: None,
+        entry: None,
+        proof: None,
+        client: Some(Client { connection: id, token }),
+    };
     // An operator vouches once, for as long as the connection lasts.
     let greeted = Caller { proof, ..again(&caller) };
     let greeting = match connection.ask(&Request::Mcp(McpRequest::Greet(greeted))).await? {
@@ -92,6 +105,7 @@ fn again(caller: &Caller) -> Caller {
         slot: slot.clone(),
         mode: *mode,
         turn: *turn,
+        entry: None,
         proof: None,
         client: client.clone(),
     }

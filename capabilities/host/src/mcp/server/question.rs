@@ -107,11 +107,11 @@ pub fn required(way: Way, waits: &ToolWaits) -> Option<InputRequiredResult> {
     Some(InputRequiredResult::new(Some(requests), Some(waits.state.clone())))
 }
 
-/// What such a client brings along.
-pub fn brought(responses: Option<&InputResponses>) -> Answer {
-    let result = responses.and_then(|responses| responses.get(KEY));
-    let result = result.and_then(|result| serde_json::from_value::<ElicitResult>(result.clone()).ok());
-    result.as_ref().map_or(Answer::Nothing, answer)
+/// What such a client brings along, where it brings anything to this question; whatever else it brings is passed over.
+pub fn brought(responses: Option<&InputResponses>) -> Option<Answer> {
+    let result = responses?.get(KEY)?;
+    let result = serde_json::from_value::<ElicitResult>(result.clone()).ok();
+    Some(result.as_ref().map_or(Answer::Nothing, answer))
 }
 
 fn answer(result: &ElicitResult) -> Answer {
@@ -133,7 +133,7 @@ mod tests {
     use super::{Answer, brought};
 
     fn told(result: Value) -> Answer {
-        brought(Some(&InputResponses::from([("confirmation".to_owned(), result)])))
+        brought(Some(&InputResponses::from([("confirmation".to_owned(), result)]))).unwrap()
     }
 
     #[test]
@@ -161,10 +161,10 @@ mod tests {
         ] {
             assert_eq!(told(nothing.clone()), Answer::Nothing, "{nothing}");
         }
-        assert_eq!(brought(None), Answer::Nothing);
+        assert_eq!(brought(None), None);
         let other =
             InputResponses::from([("other".to_owned(), json!({ "action": "accept", "content": { "approve": true } }))]);
-        assert_eq!(brought(Some(&other)), Answer::Nothing);
+        assert_eq!(brought(Some(&other)), None);
     }
 
     proptest! {

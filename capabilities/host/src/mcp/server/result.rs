@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use capability_core::contract::{Network, SideEffect};
 
+use super::portable::portable;
 use crate::protocol::{Fault, ToolEnd, ToolShown, ToolWaits};
 
 /// What our own facts are called beside those of the protocol.
@@ -39,7 +40,10 @@ pub fn tool(shown: ToolShown) -> Tool {
 }
 
 fn object(schema: &Value) -> Option<JsonObject> {
-    schema.as_object().cloned()
+    match portable(schema) {
+        Value::Object(schema) => Some(schema),
+        _ => None,
+    }
 }
 
 /// Facts of ours.

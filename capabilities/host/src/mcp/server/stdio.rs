@@ -3,8 +3,9 @@
 use std::io;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, GetExtensions, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, GetExtensions, JsonRpcError, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
+use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -78,7 +79,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
     }
 
-    fn owe(&mut self, answer: &ServerJsonRpcMessage) {
+    fn owe(&mut self, answer: &JsonRpcError) {
         self.owed = line(answer).ok();
     }
 
@@ -104,7 +105,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     }
 }
 
-fn line(message: &ServerJsonRpcMessage) -> serde_json::Result<Vec<u8>> {
+fn line(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)

@@ -8,6 +8,7 @@ mod approvals;
 mod connection;
 mod denials;
 mod grants;
+mod inbox;
 mod journal;
 mod retained;
 mod schema;
@@ -15,6 +16,7 @@ mod turns;
 
 pub use approvals::SqliteApprovals;
 pub use grants::SqliteGrants;
+pub use inbox::{Arrived, Held, InboxEntry, SqliteInbox};
 pub use journal::{JournalEntry, SqliteJournal};
 pub use schema::DatabaseError;
 pub use turns::SqliteTurns;
@@ -62,6 +64,12 @@ impl Database {
     #[must_use]
     pub fn turns(&self) -> SqliteTurns {
         SqliteTurns::new(self.clone())
+    }
+
+    /// The inboxes, and what channels have seen.
+    #[must_use]
+    pub fn inbox(&self) -> SqliteInbox {
+        SqliteInbox::new(self.clone())
     }
 
     /// The journals.

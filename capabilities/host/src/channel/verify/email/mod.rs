@@ -16,7 +16,7 @@ use capability_core::audit::ChannelRule;
 use super::super::{Event, Message, Refused, Replay, Secret};
 use super::{AHEAD, Delivery, Remembered};
 use head::Head;
-pub use mailbox::Address;
+pub use mailbox::{Address, is_domain};
 
 /// The most signatures that are looked at.
 const MAX_SIGNATURES: usize = 16;
@@ -53,7 +53,7 @@ impl Senders {
     }
 }
 
-/// Looks who hands it on, then whether its writer is proven, then whether writer and reader are on their lists.
+/// Looks who hands it on; then whether its writer is proven, and whether writer and reader are on their lists.
 ///
 /// # Errors
 /// [`Refused`].
@@ -65,6 +65,11 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Re
             return Err(Refused::unauthenticated("the token is another one"));
         }
     }
+    // A mail server is told that all is well with what is refused for good: it would send a report to whoever is named.
+    Ok(read(settings, delivery, now).unwrap_or_else(|refused| Event::one(vec![], Err(refused), true)))
+}
+
+fn read(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Result<Event, Refused> {
     let (head, _) = Head::read(delivery.body)?;
     let from = writer(&head)?;
     results::prove(settings, &head, from.domain())?;
@@ -80,7 +85,6 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Re
     let (title, text) = content(delivery.body)?;
     let message =
         Message { sender: Some(from.to_string()), place: Some(recipient.to_string()), title, text, forwarded: false };
-    // A mail server is told that all is well with what is refused for good: it would send a report to whoever was named.
     Ok(Event::one(replays, Ok(message), true))
 }
 
@@ -142,6 +146,9 @@ fn replays(head: &Head<'_>, remembered: Remembered) -> Result<Vec<Replay>, Refus
     }
     if let Some(id) = head.one("message-id")? {
         replays.push(Replay::new("message", &[id.trim().as_bytes()], keep, keep));
+    }
+    if replays.is_empty() {
+        return Err(Refused::malformed("nothing tells it from another one"));
     }
     Ok(replays)
 }
