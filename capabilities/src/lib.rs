@@ -22,6 +22,8 @@
 //! | [`fs.list`](fs::list::fs_list) | what stands in a directory | `read_only` + `local` |
 //! | [`fs.search`](fs::search::fs_search) | lines of files | `read_only` + `local` |
 //! | [`fs.glob`](fs::glob::fs_glob) | files by their paths | `read_only` + `local` |
+//! | [`fs.write`](fs::write::fs_write) | one file, whole | `mutating` + `local` |
+//! | [`fs.patch`](fs::patch::fs_patch) | several files by a patch, all or none | `mutating` + `local` |
 //!
 //! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
 //! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.

@@ -183,18 +183,30 @@ impl BrokerRequest {
         }
     }
 
-    /// Whether it may be asked for these paths: by what they are called, and by whether somebody answered for that very one.
+    /// Whether it may be asked for these paths: by what they are called, by the call's target, and by whether a person answered
+    /// the call.
     ///
     /// # Errors
     /// [`BrokerFault::Protected`], [`BrokerFault::Sensitive`] and [`BrokerFault::Unanswered`], and which one.
-    pub(crate) fn is_for_its_paths(&self, answered_for: Option<&str>) -> Result<(), BrokerFault> {
+    pub(crate) fn is_for_its_paths(
+        &self,
+        declared: &[HandleKind],
+        target: Option<&str>,
+        answered: bool,
+    ) -> Result<(), BrokerFault> {
         let read = |path: &String| {
-            if is_sensitive_path(path) && answered_for != Some(path) { Err(BrokerFault::Sensitive) } else { Ok(()) }
+            let asked = answered && target == Some(path);
+            if is_sensitive_path(path) && !asked { Err(BrokerFault::Sensitive) } else { Ok(()) }
         };
         let changed = |path: &String| if is_protected_path(path) { Err(BrokerFault::Protected) } else { read(path) };
         match self {
             Self::Open { path, .. } => read(path),
-            Self::OpenTarget => answered_for.map(drop).ok_or(BrokerFault::Unanswered),
+            // Whoever has the hash of a short secret can find the secret. What changes a file is answered afresh before it
+            // tells anybody anything, and its preview rests on what is there.
+            Self::Fingerprint { path } if declared.iter().any(HandleKind::may_change) && target == Some(path) => Ok(()),
+            Self::Fingerprint { path } => read(path),
+            Self::OpenTarget if answered && target.is_some() => Ok(()),
+            Self::OpenTarget => Err(BrokerFault::Unanswered),
             Self::Write { path, .. } | Self::Remove { path } => changed(path),
             Self::Change { changes } => changes.iter().try_for_each(|change| changed(&change.path)),
             _ => Ok(()),
@@ -405,17 +417,31 @@ mod tests {
                 BrokerRequest::Change { changes: vec![change("a", 0), change(path, 0)] },
             ]
         };
-        let said = |path, answered| of(path).map(|request| request.is_for_its_paths(answered));
+        let (reads, changes) = ([Workspace::<Read>::KIND], [Workspace::<Write>::KIND]);
+        let said =
+            |path: &str, target, answered| of(path).map(|request| request.is_for_its_paths(&changes, target, answered));
         let (clear, secret) = (Ok(()), Err(BrokerFault::Sensitive));
-        assert_eq!(said("a/b", None), [clear; 4]);
-        assert_eq!(said("a/.ENV", None), [secret; 4]);
-        assert_eq!(said("a/.ENV", Some("a/.env")), [secret; 4], "another path is another file");
-        assert_eq!(said("a/.ENV", Some("a/.ENV")), [clear; 4]);
+        assert_eq!(said("a/b", None, false), [clear; 4]);
+        assert_eq!(said("a/.ENV", None, false), [secret; 4]);
+        assert_eq!(said("a/.ENV", Some("a/.ENV"), false), [secret; 4], "nobody answered");
+        assert_eq!(said("a/.ENV", Some("a/.env"), true), [secret; 4], "another path is another file");
+        assert_eq!(said("a/.ENV", Some("a/.ENV"), true), [clear; 4]);
         let protected = Err(BrokerFault::Protected);
-        assert_eq!(said(".Git/config", Some(".Git/config")), [clear, protected, protected, protected]);
-        assert_eq!(said(".ssh/x", Some(".ssh/x")), [clear, protected, protected, protected]);
-        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(None), Err(BrokerFault::Unanswered));
-        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(Some("/x")), clear);
+        assert_eq!(said(".Git/config", Some(".Git/config"), true), [clear, protected, protected, protected]);
+        assert_eq!(said(".ssh/x", Some(".ssh/x"), true), [clear, protected, protected, protected]);
+        for (target, answered, expected) in [
+            (None, true, Err(BrokerFault::Unanswered)),
+            (Some("/x"), false, Err(BrokerFault::Unanswered)),
+            (Some("/x"), true, clear),
+        ] {
+            assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(&reads, target, answered), expected);
+        }
+        // The hash of a secret is told to what changes that very file, and to a call that was answered for it.
+        let hash = BrokerRequest::Fingerprint { path: ".env".to_owned() };
+        assert_eq!(hash.is_for_its_paths(&changes, Some(".env"), false), clear);
+        assert_eq!(hash.is_for_its_paths(&changes, Some("x"), false), secret);
+        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), false), secret);
+        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), true), clear);
     }
 
     #[test]
