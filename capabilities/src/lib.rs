@@ -2,11 +2,19 @@
 //!
 //! | capability | what it does | class |
 //! |---|---|---|
+//! | [`subject.note`](note::subject_note) | a note in the subject's own journal | `read_only` + `local` |
 //! | [`system.health`](system::system_health) | how this machine is, and what is wrong | `read_only` + `local` |
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
+//! | [`metrics.read`](metrics::metrics_read) | measurements from the household's Prometheus | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
+//! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
+//! | [`database.delete`](locked::database_delete) | nothing: it is locked | `mutating` + `external` |
+//! | [`fs.read`](fs::read::fs_read) | one file | `read_only` + `local` |
+//! | [`fs.list`](fs::list::fs_list) | what stands in a directory | `read_only` + `local` |
+//! | [`fs.search`](fs::search::fs_search) | lines of files | `read_only` + `local` |
+//! | [`fs.glob`](fs::glob::fs_glob) | files by their paths | `read_only` + `local` |
 //!
 //! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
 //! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.
@@ -14,11 +22,16 @@
 //! Two modules are of use to other packages' capabilities too: [`http`] speaks HTTP on the connection that `&Http` gives, and
 //! [`plain`] makes text from elsewhere fit to be shown.
 
+pub mod fs;
 pub mod http;
+pub mod locked;
+pub mod metrics;
+pub mod note;
 mod object;
 pub mod pihole;
 pub mod plain;
 pub mod system;
+pub mod terminal;
 pub mod web;
 
 capability_core::contracts!("../contracts.lock");

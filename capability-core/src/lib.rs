@@ -146,6 +146,7 @@
 //! | `self_model` | what a session can do at one moment, what it takes, and what is out of reach and why (feature `analysis`) |
 //! | [`observation`] | an outcome as data: with where it comes from, in a frame its content cannot leave |
 //! | [`provider`] | who executes a call |
+//! | [`surface`] | the tools a model sees |
 //! | [`audit`] | the one event type, and the sink that takes records |
 //! | [`store`] | what the executor remembers, as traits with implementations in memory |
 //!
@@ -186,6 +187,7 @@ pub mod registry;
 pub mod self_model;
 pub mod session;
 pub mod store;
+pub mod surface;
 mod time;
 
 pub use arguments::{
@@ -201,7 +203,7 @@ pub use failure::{Failure, IntoFailure};
 pub use future::{BoxFuture, Soon, SoonFuture};
 pub use handle::{Clock, Context, Device, Endpoint, Http, Journal, Secret, Workspace};
 pub use hex::HexError;
-pub use preview::{MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview};
+pub use preview::{Concern, MAX_ACTS_ON, MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview, Raise, RaisedTo};
 pub use registry::Registry;
 pub use session::Session;
 pub use time::{Environment, Timestamp};

@@ -13,6 +13,16 @@ mod fixtures;
 mod sampler;
 
 #[cfg(test)]
+#[expect(dead_code, reason = "each suite uses some of it")]
+#[path = "../surface/tools.rs"]
+mod tools;
+
+#[cfg(test)]
+mod budget;
+#[cfg(test)]
+mod meaning;
+
+#[cfg(test)]
 mod every_registered_capability {
     use std::sync::Arc;
 

@@ -89,6 +89,7 @@ impl Lab {
             allowed: allowed.iter().map(|text| Place::of_authority(text, 0).expect("a place")).collect(),
             workspace: Some(root),
             secrets: Some(secrets),
+            own: vec![dir.path().join("own")],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));
         let database = Database::open(&dir.path().join("state.db")).expect("a database");

@@ -2,6 +2,7 @@
 
 mod bindings;
 mod channels;
+mod mcp;
 mod standing;
 mod web;
 
@@ -9,6 +10,7 @@ pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
+pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
 
@@ -72,8 +74,16 @@ use crate::data_dir::{DataDirError, read_private};
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
 ///
-/// [channels]
+/// [mcp]
 /// listen = "127.0.0.1:8723"
+/// turn = "1m"
+/// patience = "45s"
+///
+/// [mcp.clients.desktop]
+/// person = "anna"
+///
+/// [channels]
+/// listen = "127.0.0.1:8724"
 ///
 /// [channels.team]
 /// kind = "slack"
@@ -106,6 +116,8 @@ pub struct Config {
     pub workspace: Option<WorkspaceTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
+    /// How programs that speak MCP are served.
+    pub mcp: McpTable,
     /// By which something may come in from outside.
     pub channels: ChannelsTable,
     /// `http`, `endpoints` and `workspace`, checked.
@@ -114,6 +126,9 @@ pub struct Config {
     /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
+    /// `mcp`, checked.
+    #[serde(skip)]
+    mcp_settings: McpSettings,
     /// `channels`, checked.
     #[serde(skip)]
     channels_settings: ChannelsSettings,
@@ -303,6 +318,8 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.mcp_settings = McpSettings::of(&config.mcp)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.channels_settings =
             ChannelsSettings::of(&config.channels, &|subject| config.subjects.contains_key(subject))
                 .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
@@ -361,6 +378,12 @@ impl Config {
         &self.web_settings
     }
 
+    /// How programs that speak MCP are served.
+    #[must_use]
+    pub const fn mcp(&self) -> &McpSettings {
+        &self.mcp_settings
+    }
+
     /// By which something may come in from outside.
     #[must_use]
     pub const fn channels(&self) -> &ChannelsSettings {
@@ -369,7 +392,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -426,6 +449,10 @@ mod tests {
             ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
             ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
             ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
+            ("[mcp]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
+            ("[mcp]\n\nturn = \"1s\"\n", 3, "`turn` is shorter or longer than it may be"),
+            ("[mcp]\nhosts = [\"a\"]\n", 2, "nobody listens"),
+            ("[mcp.clients.a]\nhuman = \"b\"\n", 2, "unknown field `human`"),
             ("[workspace]\n", 1, "missing field `root`"),
             ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
             ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),

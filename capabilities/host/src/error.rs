@@ -8,9 +8,11 @@ use crate::audit_log::AuditLogError;
 use crate::config::ConfigError;
 use crate::data_dir::DataDirError;
 use crate::environment::NoRandomness;
+use crate::mcp::ClientError;
 use crate::operator::OperatorError;
 use crate::policy::PolicyError;
 use crate::store::{DatabaseError, OptInError};
+use crate::subjects::ManifestError;
 
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[$reason_doc:meta])+ $variant:ident($from:ty),)+ }
@@ -51,6 +53,8 @@ reasons! {
         DataDir(DataDirError),
         /// The configuration file is wrong.
         Config(ConfigError),
+        /// A subject's manifest names what does not exist.
+        Manifest(ManifestError),
         /// The operator's rules are wrong or gone.
         Policy(PolicyError),
         /// The database cannot be trusted.
@@ -73,6 +77,8 @@ reasons! {
         OptIn(OptInError),
         /// The rules are not what was accepted, or cannot come into force.
         Policy(PolicyError),
+        /// The list of programs that are let in cannot be changed so.
+        Client(ClientError),
     }
     plain {
         /// No registered capability is of that family.

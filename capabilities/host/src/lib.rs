@@ -38,6 +38,7 @@ pub mod environment;
 mod error;
 mod hex;
 mod host;
+mod mcp;
 pub mod operator;
 pub mod panic_hook;
 pub mod policy;
@@ -46,6 +47,7 @@ pub mod runner;
 mod service;
 mod socket;
 pub mod store;
+pub mod subjects;
 mod web;
 mod words;
 

@@ -1,14 +1,17 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
 mod inbox;
+mod mcp;
 mod policy;
 
 pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
+pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
+use crate::subjects::SlotPath;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -189,6 +192,8 @@ pub enum Request {
     PolicyShow,
     /// A question to them.
     Policy(PolicyQuestion),
+    /// Tools, their calls, and the clients that call them.
+    Mcp(McpRequest),
     /// The self-check.
     Doctor,
 }
@@ -197,7 +202,7 @@ impl Request {
     /// Whether it asks for a capability, or waits until one may run: called off when whoever asked is gone. Anything else is
     /// done whole.
     pub const fn runs_a_capability(&self) -> bool {
-        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. })
+        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. } | Self::Mcp(McpRequest::Call(_)))
     }
 
     /// Whether an answer to somebody who is gone is worth nothing.
@@ -211,6 +216,9 @@ impl Request {
 pub struct Caller {
     /// Another subject than the local one; needs a proof.
     pub subject: Option<Subject>,
+    /// The slot of that subject, when a component of it asks.
+    #[serde(default)]
+    pub slot: Option<SlotPath>,
     /// The mode; stricter only.
     pub mode: Option<Mode>,
     /// A turn that several calls share.
@@ -220,6 +228,9 @@ pub struct Caller {
     pub entry: Option<i64>,
     /// An operator's proof, for another subject.
     pub proof: Option<Proof>,
+    /// The program in between, when there is one.
+    #[serde(default)]
+    pub client: Option<Client>,
 }
 
 /// Turns that the host draws are numbered from here on, so that no number that somebody gives is one of them.
@@ -347,6 +358,14 @@ pub struct Row {
     pub isolation: String,
     /// What ends its body.
     pub deadline: String,
+    /// How long a call may run, in milliseconds.
+    pub timeout_ms: u64,
+    /// How large a result may be, in bytes of JSON text.
+    pub max_result: u64,
+    /// How often in one turn.
+    pub per_turn: u32,
+    /// What the operator brings so that it runs: tables of the configuration, secrets, a switch. Empty where it needs nothing.
+    pub needs: Vec<String>,
     /// The first line of its description.
     pub summary: String,
 }
@@ -401,12 +420,6 @@ pub struct Description {
     pub resident: bool,
     /// Whether doing it twice is doing it once.
     pub idempotent: bool,
-    /// How long a call may run, in milliseconds.
-    pub timeout_ms: u64,
-    /// How large a result may be, in bytes of JSON text.
-    pub max_result: u64,
-    /// How often in one turn.
-    pub per_turn: u32,
     /// The kind of thing it acts on.
     pub target: String,
     /// The argument that names it.

@@ -252,6 +252,15 @@ pub enum SettingKey {
         #[serde(skip_serializing_if = "Option::is_none")]
         subject: Option<Subject>,
     },
+    /// A program was let in by a token, or is let in no more.
+    Client {
+        /// What an operator calls it.
+        client: Subject,
+        /// For whom it speaks.
+        subject: Subject,
+        /// Whether it is let in from now on.
+        admitted: bool,
+    },
 }
 
 /// The first segment of a registered name; it cannot be made from other text.

@@ -350,6 +350,8 @@ impl Executor {
             version: approval.version.get(),
             arguments: approval.arguments.clone(),
             claims: approval.claims.clone(),
+            // What was approved is bound to the definition by its digest.
+            selected: None,
         };
         course.resumed = Some(Box::new(filed));
         Ok(Invocation { course, state: Proposed(()) })

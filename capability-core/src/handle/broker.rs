@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::endpoint::fits;
+use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing, MAX_ENTRY_BYTES,
-    MAX_PATH_BYTES, MAX_WRITE_BYTES, ProviderConnected, ToolReply,
+    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Lease,
+    Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_PATH_BYTES, MAX_WRITE_BYTES, ProviderConnected, TargetPlace, ToolReply,
 };
-use crate::contract::Class;
+use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
 
@@ -51,6 +52,17 @@ pub enum BrokerRequest {
     Open {
         /// Relative to the workspace root.
         path: String,
+        /// Whether a file with a second name is refused.
+        sole: bool,
+    },
+    /// The lease's approved target, a path from the root of the file system, opened to be read. There is nothing to name.
+    OpenTarget,
+    /// Where the lease's target is. Nothing of its content is told.
+    PlaceTarget,
+    /// The hash of a file of the workspace, or that there is none.
+    Fingerprint {
+        /// Relative to the workspace root.
+        path: String,
     },
     /// What stands in a directory of the workspace.
     List {
@@ -69,10 +81,22 @@ pub enum BrokerRequest {
         /// Relative to the workspace root.
         path: String,
     },
+    /// Change files of the workspace, all or none.
+    Change {
+        /// Each of them once.
+        changes: Vec<FileChange>,
+    },
     /// A secret's value.
     Reveal {
         /// The secret kind's name.
         secret: String,
+    },
+    /// Whether the call's subject declares something; answered from the lease.
+    Declares {
+        /// A capability's name.
+        name: String,
+        /// Its scope.
+        scope: Option<String>,
     },
     /// A call of the tool that the lease's decision names, with the arguments that were judged. There is nothing to name.
     CallTool {
@@ -98,10 +122,15 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Authorities => "Authorities",
             Self::Exchange { .. } => "Exchange",
             Self::Open { .. } => "Open",
+            Self::OpenTarget => "OpenTarget",
+            Self::PlaceTarget => "PlaceTarget",
+            Self::Fingerprint { .. } => "Fingerprint",
             Self::List { .. } => "List",
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
+            Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
+            Self::Declares { .. } => "Declares",
             Self::CallTool { .. } => "CallTool",
             Self::ConnectProvider { .. } => "ConnectProvider",
         })
@@ -114,19 +143,59 @@ impl BrokerRequest {
     /// it may look at files of the workspace and at this machine, and the rest waits for the body.
     pub(crate) const fn leaves_a_trace(&self) -> bool {
         match self {
-            Self::Now | Self::DayBegan | Self::Device | Self::Authorities | Self::Open { .. } | Self::List { .. } => {
-                false
-            }
+            Self::Now
+            | Self::DayBegan
+            | Self::Device
+            | Self::Authorities
+            | Self::Open { .. }
+            | Self::PlaceTarget
+            | Self::Fingerprint { .. }
+            | Self::List { .. }
+            | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
             | Self::Exchange { .. }
+            | Self::OpenTarget
             | Self::Write { .. }
             | Self::Remove { .. }
+            | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
             | Self::ConnectProvider { .. } => true,
         }
+    }
+
+    /// Whether it may be asked for these paths: by what they are called, and by whether somebody answered for that very one.
+    ///
+    /// # Errors
+    /// [`BrokerFault::Protected`], [`BrokerFault::Sensitive`] and [`BrokerFault::Unanswered`], and which one.
+    pub(crate) fn is_for_its_paths(&self, answered_for: Option<&str>) -> Result<(), BrokerFault> {
+        let read = |path: &String| {
+            if is_sensitive_path(path) && answered_for != Some(path) { Err(BrokerFault::Sensitive) } else { Ok(()) }
+        };
+        let changed = |path: &String| if is_protected_path(path) { Err(BrokerFault::Protected) } else { read(path) };
+        match self {
+            Self::Open { path, .. } => read(path),
+            Self::OpenTarget => answered_for.map(drop).ok_or(BrokerFault::Unanswered),
+            Self::Write { path, .. } | Self::Remove { path } => changed(path),
+            Self::Change { changes } => changes.iter().try_for_each(|change| changed(&change.path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The paths of the workspace that it names.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        let (one, several) = match self {
+            Self::Open { path, .. }
+            | Self::Fingerprint { path }
+            | Self::List { path }
+            | Self::Write { path, .. }
+            | Self::Remove { path } => (Some(path), &[][..]),
+            Self::Change { changes } => (None, changes.as_slice()),
+            _ => (None, &[][..]),
+        };
+        one.into_iter().chain(several.iter().map(|change| &change.path)).map(String::as_str)
     }
 
     /// Whether what it gives along is within what its handle takes, whoever made it: a request that did not come through
@@ -135,13 +204,25 @@ impl BrokerRequest {
         match self {
             Self::Append { text } => text.len() <= MAX_ENTRY_BYTES,
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
-            Self::Open { path } | Self::List { path } | Self::Remove { path } => path.len() <= MAX_PATH_BYTES,
+            Self::Open { path, .. } | Self::List { path } | Self::Remove { path } | Self::Fingerprint { path } => {
+                path.len() <= MAX_PATH_BYTES
+            }
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
+            Self::Declares { name, scope } => {
+                name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
+            }
+            Self::Change { changes } => {
+                let short = changes.iter().all(|change| change.path.len() <= MAX_PATH_BYTES);
+                let bytes = changes.iter().filter_map(|change| change.content.as_ref()).map(Vec::len).sum::<usize>();
+                short && changes.len() <= MAX_CHANGES && bytes <= MAX_WRITE_BYTES
+            }
             Self::Now
             | Self::DayBegan
             | Self::Device
             | Self::Connect
             | Self::Authorities
+            | Self::OpenTarget
+            | Self::PlaceTarget
             | Self::Reveal { .. }
             | Self::CallTool { .. }
             | Self::ConnectProvider { .. } => true,
@@ -167,15 +248,14 @@ impl BrokerRequest {
                 let kind = holds(HandleFamily::Endpoint, endpoint)?;
                 if kind.lists(*method, path) { Ok(()) } else { Err(BrokerFault::NotListed) }
             }
-            Self::Open { .. } | Self::List { .. } => holds(HandleFamily::Workspace, "").map(drop),
-            Self::Write { .. } | Self::Remove { .. } => {
-                if holds(HandleFamily::Workspace, "")?.may_change() {
-                    Ok(())
-                } else {
-                    Err(BrokerFault::Undeclared)
-                }
+            Self::Open { .. } | Self::OpenTarget | Self::PlaceTarget | Self::Fingerprint { .. } | Self::List { .. } => {
+                holds(HandleFamily::Workspace, "").map(drop)
+            }
+            Self::Write { .. } | Self::Remove { .. } | Self::Change { .. } => {
+                if holds(HandleFamily::Workspace, "")?.may_change() { Ok(()) } else { Err(BrokerFault::Undeclared) }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
+            Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
             Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
             Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
         }
@@ -199,10 +279,18 @@ pub enum BrokerReply {
     Exchanged(EndpointReply),
     /// What stands in the directory.
     Listed(Listing),
+    /// Where the target is.
+    Placed(TargetPlace),
+    /// The file's hash; none when there is no file.
+    Fingerprint(Option<Fingerprint>),
+    /// The files are as they were to be, durably.
+    Changed,
     /// The file is in place, durably.
     Written,
     /// The file is gone.
     Removed,
+    /// Whether it is declared.
+    Declares(bool),
     /// What the tool answered.
     Called(Box<ToolReply>),
     /// What the provider has.
@@ -228,8 +316,8 @@ pub trait Broker: Send + Sync + 'static {
 mod tests {
     use super::BrokerRequest;
     use crate::handle::{
-        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal,
-        McpServers, ProviderLink, ProviderTool, Read, Reads, Secret, SecretKind, Workspace, Write,
+        BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
+        HttpMethod, Journal, McpServers, ProviderLink, ProviderTool, Read, Reads, Secret, SecretKind, Workspace, Write,
     };
 
     struct Service;
@@ -256,14 +344,47 @@ mod tests {
             (BrokerRequest::Append { text: String::new() }, Journal::KIND),
             (BrokerRequest::Connect, Http::KIND),
             (exchange("service", HttpMethod::Get, "/state"), Endpoint::<Service>::KIND),
-            (BrokerRequest::Open { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Open { path: path(), sole: false }, Workspace::<Read>::KIND),
             (BrokerRequest::List { path: path() }, Workspace::<Read>::KIND),
             (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+            (BrokerRequest::Declares { name: "fs.read".to_owned(), scope: None }, Context::KIND),
             (BrokerRequest::CallTool { kind: "mcp".to_owned() }, ProviderTool::<McpServers>::KIND),
             (BrokerRequest::ConnectProvider { kind: "mcp".to_owned() }, ProviderLink::<McpServers>::KIND),
+            (BrokerRequest::OpenTarget, Workspace::<Read>::KIND),
+            (BrokerRequest::PlaceTarget, Workspace::<Read>::KIND),
+            (BrokerRequest::Fingerprint { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Change { changes: vec![change("a", 0)] }, Workspace::<Write>::KIND),
         ]
+    }
+
+    fn change(path: &str, bytes: usize) -> FileChange {
+        FileChange { path: path.to_owned(), before: None, content: Some(vec![0; bytes]) }
+    }
+
+    #[test]
+    fn what_is_secret_is_read_and_what_is_protected_is_changed_for_nobody_who_was_not_asked_for_it() {
+        let of = |path: &str| -> [BrokerRequest; 4] {
+            let named = || path.to_owned();
+            [
+                BrokerRequest::Open { path: named(), sole: false },
+                BrokerRequest::Write { path: named(), content: vec![] },
+                BrokerRequest::Remove { path: named() },
+                BrokerRequest::Change { changes: vec![change("a", 0), change(path, 0)] },
+            ]
+        };
+        let said = |path, answered| of(path).map(|request| request.is_for_its_paths(answered));
+        let (clear, secret) = (Ok(()), Err(BrokerFault::Sensitive));
+        assert_eq!(said("a/b", None), [clear; 4]);
+        assert_eq!(said("a/.ENV", None), [secret; 4]);
+        assert_eq!(said("a/.ENV", Some("a/.env")), [secret; 4], "another path is another file");
+        assert_eq!(said("a/.ENV", Some("a/.ENV")), [clear; 4]);
+        let protected = Err(BrokerFault::Protected);
+        assert_eq!(said(".Git/config", Some(".Git/config")), [clear, protected, protected, protected]);
+        assert_eq!(said(".ssh/x", Some(".ssh/x")), [clear, protected, protected, protected]);
+        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(None), Err(BrokerFault::Unanswered));
+        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(Some("/x")), clear);
     }
 
     #[test]
@@ -320,7 +441,11 @@ mod tests {
             asked(vec![("q".to_owned(), "x".repeat(8 << 10))], None),
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
-            BrokerRequest::Open { path: "x".repeat(1025) },
+            BrokerRequest::Open { path: "x".repeat(1025), sole: true },
+            BrokerRequest::Fingerprint { path: "x".repeat(1025) },
+            BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
+            BrokerRequest::Change { changes: vec![change("x", 1 << 19), change("y", (1 << 19) + 1)] },
+            BrokerRequest::Change { changes: (0..65).map(|_| change("x", 0)).collect() },
         ] {
             assert!(!request.is_within_caps(), "{request:?}");
         }
@@ -330,7 +455,13 @@ mod tests {
     #[test]
     fn whatever_is_seen_elsewhere_leaves_a_trace() {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, true, true]);
+        assert_eq!(
+            seen,
+            [
+                false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
+                true
+            ]
+        );
     }
 
     #[test]

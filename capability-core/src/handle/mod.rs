@@ -12,8 +12,8 @@
 //! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
 //! | [`&Http`](Http) | [`connect`](Http::connect), [`target`](Http::target), [`authorities`](Http::authorities) | `external`, with a `target` |
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
-//! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
-//! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
+//! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries), [`fingerprint`](Workspace::fingerprint), [`open_target`](Workspace::open_target) | any |
+//! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write), [`remove`](Workspace::remove) and [`change`](Workspace::change) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
 //! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
@@ -32,6 +32,7 @@ mod fault;
 mod http;
 mod journal;
 mod lease;
+mod names;
 mod permits;
 mod provider;
 mod secret;
@@ -51,6 +52,7 @@ pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 pub use lease::{Lease, LeaseEnding};
 pub(crate) use lease::{LeaseHolder, Terms};
+pub use names::{is_protected_path, is_sensitive_path};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
@@ -61,8 +63,9 @@ pub use provider::{
 };
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use workspace::{
-    EntryKind, Listing, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES, MAX_WRITE_BYTES, Read, Workspace, WorkspaceAccess,
-    WorkspaceEntry, Write, is_plain_path,
+    EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
+    MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,
+    is_plain_path,
 };
 
 use crate::call::Call;

@@ -100,6 +100,7 @@ impl Lab {
             allowed: vec![Place::of_authority(&place, 0).expect("a place")],
             workspace: None,
             secrets: None,
+            own: vec![],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));
         let database = Database::open(&dir.join("state.db")).expect("a database");

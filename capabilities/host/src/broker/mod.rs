@@ -38,7 +38,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::contract::Class;
+use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
@@ -63,6 +63,8 @@ pub struct Bound {
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
     pub secrets: Option<PathBuf>,
+    /// Files and directories that are the host's own: no path leads a capability there, whoever answered.
+    pub own: Vec<PathBuf>,
 }
 
 /// Serves every handle that this host has something behind. What it does not serve is refused at policy with
@@ -106,13 +108,13 @@ impl HostBroker {
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, own } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
             authorities,
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
-            files: workspace.map(|root| Arc::new(Files::new(root))),
+            files: workspace.map(|root| Arc::new(Files::new(root, own))),
             secrets: secrets.map(Secrets::new),
             ..self
         }
@@ -257,8 +259,25 @@ impl Broker for HostBroker {
             BrokerRequest::Exchange { endpoint, method, path, query, body } => {
                 self.exchange(lease, &endpoint, Question { method, path, query, body })
             }
-            BrokerRequest::Open { path } => {
-                self.in_files(lease, move |files| files.open(&path).map(BrokerReply::Descriptor))
+            BrokerRequest::Open { path, sole } => {
+                self.in_files(lease, move |files| files.open(&path, sole).map(BrokerReply::Descriptor))
+            }
+            BrokerRequest::OpenTarget => match target_path(lease) {
+                Some(path) => self.in_files(lease, move |files| files.open_outside(&path).map(BrokerReply::Descriptor)),
+                None => refused(BrokerFault::MalformedPath),
+            },
+            BrokerRequest::PlaceTarget => match target_path(lease) {
+                Some(path) => self.in_files(lease, move |files| files.place_of(&path).map(BrokerReply::Placed)),
+                None => refused(BrokerFault::MalformedPath),
+            },
+            BrokerRequest::Fingerprint { path } => {
+                self.in_files(lease, move |files| files.fingerprint(&path).map(BrokerReply::Fingerprint))
+            }
+            BrokerRequest::Change { changes } => {
+                let leased = lease.clone();
+                self.in_files(lease, move |files| {
+                    files.change(&changes, |hash| leased.rests_on(hash)).map(|()| BrokerReply::Changed)
+                })
             }
             BrokerRequest::List { path } => {
                 self.in_files(lease, move |files| files.entries(&path).map(BrokerReply::Listed))
@@ -280,6 +299,11 @@ impl Broker for HostBroker {
             _ => refused(BrokerFault::Unserved),
         }
     }
+}
+
+/// The path that the lease was judged and approved for.
+fn target_path(lease: &Lease) -> Option<String> {
+    lease.target().filter(|(kind, _)| *kind == TargetKind::Path).map(|(_, path)| path.to_owned())
 }
 
 fn refused(fault: BrokerFault) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {

@@ -66,7 +66,7 @@ impl Server {
         let work = Arc::new(Semaphore::new(usize::try_from(AT_WORK).unwrap_or(1)));
         let reached = Arc::new(Reached { service: Arc::clone(service), work: Arc::clone(&work) });
         let router = Router::new().fallback(answer).with_state(reached);
-        let served = tokio::spawn(crate::web::serve(listener, router, SENDERS, told));
+        let served = tokio::spawn(crate::web::serve_connections(listener, router, SENDERS, told));
         Ok(Self { address, work, ending, served })
     }
 

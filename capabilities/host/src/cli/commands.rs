@@ -134,6 +134,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
         Command::Serve { no_web, no_channels } => serve(connection, no_web, no_channels, output).await,
+        Command::Mcp(command) => super::mcp::perform(connection, command, &proofs, output).await,
         Command::Web(Web::Link) => {
             let request = Request::WebLink(proofs.operator().await?);
             show::<Value>(connection, &request, output, render::link).await
@@ -154,14 +155,19 @@ async fn serve(connection: &Connection<'_>, no_web: bool, no_channels: bool, out
         let (address, link) = connection.serve_pages().await?;
         said = json!({ "serving": place, "web": address, "link": link });
     }
+    if let (Some(address), Some(said)) = (connection.serve_programs().await?, said.as_object_mut()) {
+        said.insert("mcp".to_owned(), json!(address));
+    }
     let channels = if no_channels { None } else { connection.serve_channels().await? };
     if let (Some(address), Some(said)) = (&channels, said.as_object_mut()) {
         said.insert("channels".to_owned(), address.as_str().into());
     }
     output.print(&said, |said| {
+        let programs = said.get("mcp").and_then(Value::as_str).map(|at| format!("speaking MCP at {at}\n"));
         let pages = if no_web { String::new() } else { render::link(said) };
         let channels = channels.map_or_else(String::new, |address| format!("channels at {address}NAME\n"));
-        format!("serving command lines at `{place}`; stop with Ctrl-C\n{pages}{channels}")
+        let programs = programs.unwrap_or_default();
+        format!("serving command lines at `{place}`; stop with Ctrl-C\n{programs}{pages}{channels}")
     });
     core::future::pending().await
 }

@@ -141,7 +141,8 @@ async fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
         Some(_) => Some(proofs.operator().await?),
         None => None,
     };
-    Ok(Caller { subject: args.subject.clone(), mode: args.mode.map(Into::into), turn: args.turn, entry: None, proof })
+    let (subject, slot, mode) = (args.subject.clone(), args.slot.clone(), args.mode.map(Into::into));
+    Ok(Caller { subject, slot, mode, turn: args.turn, entry: None, proof, client: None })
 }
 
 fn outcome(reply: Reply) -> Result<Value, Fault> {

@@ -144,6 +144,17 @@ impl Bindings {
     }
 }
 
+impl Bindings {
+    /// The files that hold the host's credentials for services.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = PathBuf> {
+        self.endpoints.values().filter_map(|endpoint| match &endpoint.auth {
+            Auth::None => None,
+            Auth::Bearer { token_file } => Some(token_file.clone()),
+            Auth::Pihole { password_file } => Some(password_file.clone()),
+        })
+    }
+}
+
 type Wrong = (&'static str, String, &'static str);
 
 impl EndpointTable {

@@ -18,7 +18,7 @@ use crate::channel::verify::{Listed, Remembered, hmac};
 /// `[channels]`: where they listen, how long what they take in is kept, and each of them by its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct ChannelsTable {
-    /// The address and port; `127.0.0.1:8723`, unless it is said.
+    /// The address and port; `127.0.0.1:8724`, unless it is said.
     pub listen: Option<String>,
     /// How long entries are kept, at most 90 days; a week, unless it is said.
     pub retain: Option<Span>,
@@ -160,7 +160,7 @@ pub(crate) enum Form {
 pub(crate) type SendersOf = (BTreeSet<Address>, BTreeSet<String>);
 
 /// The port that nobody chose.
-const PORT: u16 = 8723;
+const PORT: u16 = 8724;
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const LONGEST_RETAINED: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -182,7 +182,7 @@ impl ChannelsSettings {
             None => Self::default().listen,
             Some(text) => text.parse().map_err(|_| {
                 let what = format!("`{}` is no address and port", text.escape_default());
-                mistake("listen", what, "write it as in `127.0.0.1:8723` or `[::1]:8723`")
+                mistake("listen", what, "write it as in `127.0.0.1:8724` or `[::1]:8724`")
             })?,
         };
         let retain = table.retain.map_or(WEEK, |span| span.0);

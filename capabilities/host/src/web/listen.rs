@@ -37,7 +37,7 @@ pub(crate) struct Room {
 }
 
 /// Room for people.
-const PEOPLE: Room = Room { most: 256, of_one: 192, of_this_machine: 192 };
+pub(crate) const PEOPLE: Room = Room { most: 256, of_one: 192, of_this_machine: 192 };
 /// The most people who are told of changes as they happen.
 const VIEWERS: u32 = 100;
 /// How long a head may take, and how long a connection may be idle between two requests.
@@ -192,7 +192,7 @@ impl Drop for Place {
     }
 }
 
-/// Serves connections until it is told to end; those that are open then are closed.
+/// Serves whoever connects, within the limits, until the end, when what is open is closed: nothing here is about pages.
 pub(crate) async fn serve(listener: TcpListener, router: Router, room: Room, mut ending: watch::Receiver<bool>) {
     let (places, peers) = (Arc::new(Semaphore::new(room.most)), Peers::default());
     let mut connections = JoinSet::new();
