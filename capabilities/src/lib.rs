@@ -9,6 +9,10 @@
 //! | [`metrics.read`](metrics::metrics_read) | measurements from the household's Prometheus | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
+//! | [`mcp.call`](provider::mcp_call) | one tool of a server that speaks the Model Context Protocol | `mutating` + `external`, or as an operator classifies the tool |
+//! | [`mcp.connect`](provider::mcp_connect) | starts or contacts such a server | `mutating` + `external` |
+//! | [`edge.call`](provider::edge_call) | one tool that a person's own machine has declared | as `mcp.call` |
+//! | [`relay.call`](provider::relay_call) | one tool of a workspace or agent elsewhere | as `mcp.call` |
 //! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
 //! | [`database.delete`](locked::database_delete) | nothing: it is locked | `mutating` + `external` |
 //! | [`fs.read`](fs::read::fs_read) | one file | `read_only` + `local` |
@@ -30,6 +34,7 @@ pub mod note;
 mod object;
 pub mod pihole;
 pub mod plain;
+pub mod provider;
 pub mod system;
 pub mod terminal;
 pub mod web;

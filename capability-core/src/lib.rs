@@ -186,6 +186,7 @@ pub mod registry;
 #[cfg(feature = "analysis")]
 pub mod self_model;
 pub mod session;
+pub mod skill;
 pub mod store;
 pub mod surface;
 mod time;

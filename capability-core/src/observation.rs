@@ -127,6 +127,10 @@ impl Observation {
             // Words of the author's part of validate, which may have read what others wrote.
             Ended::Rejected(refusal) => match refusal.code {
                 Code::CheckRefused | Code::PrepareFailed | Code::ArgumentRefused => (body, message(outcome)),
+                // They may quote the schema that a provider wrote for its tool.
+                Code::SchemaViolation if entry.is_some_and(|entry| entry.through().is_some()) => {
+                    (body, message(outcome))
+                }
                 _ => (Trust::Host, message(outcome)),
             },
             Ended::Pending { .. }

@@ -103,7 +103,8 @@ mod every_registered_capability {
         let Parts { executor, sessions, .. } = parts();
         let session = sessions.open(identity(&Subject::local(), 1, Mode::Live, 1), Declarations::everything());
         let (mut sent, mut accepted) = (0, 0);
-        for held in executor.registry().iter() {
+        // Where calls go through to a provider's tool, the tool's own schema has a word as well: `tests/providers`.
+        for held in executor.registry().iter().filter(|held| held.through().is_none()) {
             let Ok(schemas) = held.schemas() else { continue };
             let mut choices = Choices::new(held.entry().name().as_str().len() as u64 + 11);
             for at in 0..EACH {

@@ -2,9 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use capability_core::approval::ApprovalId;
+use capability_core::approval::{ApprovalId, GrantLimits};
 use capability_core::executor::{Effect, Limits};
 use capability_core::policy::OptIn;
+use capability_core::provider::{
+    FallbackPolicy, FallbackRules, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Standing,
+};
 use capability_core::session::{Declarations, Demand, Mode};
 use capability_core::store::{Answer, Approvals as _};
 use capability_core::{Code, Concern, Outcome, Proposal, Raise, Stage, Timestamp};
@@ -13,6 +16,7 @@ use serde_json::json;
 use crate::fixtures::Bench;
 use crate::fixtures::bench::{only, proposal, refusal};
 use crate::fixtures::parts::Taking;
+use crate::fixtures::providers::{provider, tool};
 
 /// A refused call, and what had run before it.
 struct Case {
@@ -115,6 +119,14 @@ async fn provoke(code: Code) -> Option<Case> {
         }
         Code::DefaultDeny => bench.invoke("lab.denies", &json!({})).await,
         Code::MissingRuntimeBinding => bench.invoke("lab.needs_service", &json!({})).await,
+        Code::UnknownTool
+        | Code::UnsupportedCapability
+        | Code::ProviderOffline
+        | Code::ToolQuarantined
+        | Code::FallbackDisabled => {
+            let (bench, outcome) = of_a_provider(code).await;
+            return Some(Case::fresh(bench, outcome));
+        }
         Code::TurnCap => {
             bench.pending("lab.once", &json!({})).await;
             bench.invoke("lab.once", &json!({})).await
@@ -179,6 +191,34 @@ async fn provoke(code: Code) -> Option<Case> {
         }
     };
     Some(Case::fresh(bench, outcome))
+}
+
+/// A call that some provider would carry out.
+async fn of_a_provider(code: Code) -> (Bench, Outcome) {
+    let bench = Bench::providing(GrantLimits::off());
+    let reach = ProviderReach::Offline("it went away");
+    let edge = ProviderState {
+        reach,
+        carries_out: vec!["lab.act_read_local".into()],
+        ..provider(ProviderType::Edge, "desk", Vec::new())
+    };
+    let server = |tool| provider(ProviderType::Mcp, "docs", vec![tool]);
+    let found = tool("docs", "find");
+    bench.supplied.put(|revision| match code {
+        Code::UnsupportedCapability => ProviderSnapshot::new(revision, vec![edge]),
+        Code::ProviderOffline => ProviderSnapshot::new(revision, vec![ProviderState { reach, ..server(found) }]),
+        Code::ToolQuarantined => ProviderSnapshot::new(revision, vec![server(found.standing_at(Standing::Changed))]),
+        Code::FallbackDisabled => ProviderSnapshot::new(revision, vec![edge])
+            .with_fallback(FallbackRules::default().with("lab.act_read_local", FallbackPolicy::Disabled)),
+        _ => ProviderSnapshot::new(revision, vec![server(found)]),
+    });
+    let native = if code == Code::UnknownTool { "finds" } else { "find" };
+    let outcome = if code == Code::FallbackDisabled {
+        bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
+    } else {
+        bench.invoke("lab.through", &json!({ "server": "docs", "tool": native, "arguments": { "q": "a" } })).await
+    };
+    (bench, outcome)
 }
 
 /// Complete by construction: `provoke` matches every code, and whatever it gives is really refused with that code.

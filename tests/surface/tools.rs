@@ -1,13 +1,9 @@
 //! Decisions as a host might have them.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use capability_core::Capability;
 use capability_core::Executor;
-use capability_core::contract::{Class, Network, SideEffect};
 use capability_core::provider::{
-    AdmissionStatus, Claims, FallbackPolicy, ProviderDecision, ProviderType, Route, RuntimeBindingStatus,
+    AdmissionStatus, Claims, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType,
     ToolDefinition, ToolId,
 };
 use capability_core::surface::{Surface, SurfaceOptions};
@@ -15,26 +11,7 @@ use serde_json::{Value, json};
 
 /// The decision about a compiled capability.
 pub fn compiled(entry: &'static Capability) -> ProviderDecision {
-    ProviderDecision {
-        capability: entry.name(),
-        version: entry.version(),
-        tool_name: Cow::Borrowed(entry.name().as_str()),
-        provider_type: ProviderType::Compiled,
-        provider_id: Cow::Borrowed("compiled"),
-        native_id: Cow::Borrowed(entry.name().as_str()),
-        class: entry.class(),
-        definition: None,
-        execution_owner: Cow::Borrowed("host"),
-        route: Route::ServerRuntime,
-        admission_status: AdmissionStatus::Ready,
-        runtime_binding_status: RuntimeBindingStatus::Bound,
-        fallback_policy: FallbackPolicy::Never,
-        fallback_from: None,
-        degraded_reason: None,
-        offline_reason: None,
-        user_visible_message: None,
-        trace_fields: Cow::Borrowed(&[]),
-    }
+    ProviderDecision::compiled(entry, true)
 }
 
 /// The decisions about everything in a registry.
@@ -56,21 +33,27 @@ pub fn definition(server: &str, native: &str, description: &str) -> ToolDefiniti
 
 /// The decision about a tool of an MCP server.
 pub fn provided(through: &'static Capability, definition: ToolDefinition) -> ProviderDecision {
-    ProviderDecision {
-        provider_type: ProviderType::Mcp,
-        provider_id: definition.id.provider.clone().into(),
-        native_id: definition.id.native.clone().into(),
-        class: Class::new(SideEffect::Mutating, Network::External),
-        definition: Some(Arc::new(definition)),
-        route: Route::RequestScopedMcp,
-        ..compiled(through)
-    }
+    let state = ProviderState {
+        id: definition.id.provider.as_str().into(),
+        kind: ProviderType::Mcp,
+        reach: ProviderReach::Ready,
+        session: None,
+        tools: Vec::new(),
+        carries_out: Vec::new(),
+    };
+    let mut decision = ProviderDecision::of_provided(through, &state, &ProvidedTool::new(definition));
+    // Also of definitions that no executor would take.
+    decision.admission_status = AdmissionStatus::Ready;
+    decision.user_visible_message = None;
+    decision
 }
 
 /// A decision in another state.
 pub fn in_state(decision: ProviderDecision, admission_status: AdmissionStatus) -> ProviderDecision {
-    let message = format!("it is {admission_status:?}");
-    ProviderDecision { admission_status, user_visible_message: Some(message.into()), ..decision }
+    let mut decision = decision;
+    decision.user_visible_message = Some(format!("it is {admission_status:?}").into());
+    decision.admission_status = admission_status;
+    decision
 }
 
 /// A surface with these pinned.

@@ -3,6 +3,7 @@
 mod bindings;
 mod channels;
 mod mcp;
+mod providers;
 mod standing;
 mod web;
 
@@ -11,6 +12,7 @@ pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTabl
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
 pub use mcp::{McpClientTable, McpSettings, McpTable};
+pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
 
@@ -70,6 +72,10 @@ use crate::data_dir::{DataDirError, read_private};
 /// auth = "pihole"
 /// password_file = "/etc/capability/pihole-password"
 ///
+/// [mcp.servers.docs]
+/// command = ["/usr/local/bin/docs-server", "--stdio"]
+/// env = ["TZ"]
+///
 /// [web]
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
@@ -116,7 +122,7 @@ pub struct Config {
     pub workspace: Option<WorkspaceTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
-    /// How programs that speak MCP are served.
+    /// How programs that speak MCP are served, and the servers whose tools can be called.
     pub mcp: McpTable,
     /// By which something may come in from outside.
     pub channels: ChannelsTable,
@@ -316,6 +322,8 @@ impl Config {
         config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        providers::checked(&config.mcp.servers)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.mcp_settings = McpSettings::of(&config.mcp)
@@ -360,6 +368,11 @@ impl Config {
         Ok(())
     }
 
+    /// The servers whose tools can be called. Those of a configuration that was read are well formed.
+    pub(crate) fn mcp_servers(&self) -> BTreeMap<String, crate::provider::ServerSettings> {
+        providers::checked(&self.mcp.servers).unwrap_or_default()
+    }
+
     /// What may have standing answers, as the executor takes it.
     #[must_use]
     pub fn grant_limits(&self) -> GrantLimits {
@@ -392,7 +405,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -466,6 +479,25 @@ mod tests {
             ("[endpoints.a]\nurl = \"https://a\"\nauth = \"pihole\"\n", 3, "do not go together"),
             ("[endpoints.a]\nurl = \"https://a\"\npassword_file = \"/x\"\n", 1, "do not go together"),
             ("[endpoints.a]\nurl = \"https://a\"\ninsecure = true\n", 3, "unknown field `insecure`"),
+            ("[mcp.servers.a]\n", 1, "neither `command` nor `url`"),
+            ("\n[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://a\"\n", 4, "both `command` and `url`"),
+            ("[mcp.servers.A]\ncommand = [\"x\"]\n", 1, "`A` is no server's name"),
+            ("[mcp.servers.a]\ncommand = [\"\"]\n", 2, "names no program"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nenv = [\"A=B\"]\n", 3, "`A=B` is no variable's name"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ncwd = \"notes\"\n", 3, "`cwd` does not begin"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nsecrets = { T = \"t\" }\n", 3, "`secrets` does not begin"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ntoken_file = \"/t\"\n", 3, "is about an address"),
+            ("[mcp.servers.a]\nurl = \"https://a\"\nenv = [\"A\"]\n", 3, "is about a program"),
+            ("[mcp.servers.a]\nurl = \"https://a?token=x\"\n", 2, "no plain address"),
+            ("[mcp.servers.a]\nurl = \"https://a\"\nheaders = { Authorization = \"x\" }\n", 3, "that the host writes"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nstart = \"now\"\n", 3, "unknown variant `now`"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ndiscovery_s = 0\n", 3, "`discovery_s` is 0"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nshell = true\n", 3, "unknown field `shell`"),
+            (
+                "[mcp.servers.a]\ncommand = [\"x\"]\n[[mcp.servers.a.tools]]\ntool = \"t\"\ndefinition = \"x\"\nside_effect = \"read_only\"\nnetwork = \"local\"\n",
+                1,
+                "the line about `t` names no definition",
+            ),
         ] {
             let error = refused(text);
             assert!(error.starts_with(&format!("`config.toml` line {line}: ")), "{text:?}: {error}");

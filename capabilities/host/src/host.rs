@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use capability_core::Environment;
 use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
-use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
+use capability_core::audit::{ProvidedBy, Record, SettingKey, Sink, SinkFault, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
+use capability_core::provider::HealthWatch;
+use capability_core::provider::{ProviderType, ToolTag};
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, StoreFault};
 
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::blocking::blocking;
-use crate::broker::{Bound, HostBroker, SystemResolver, machine};
+use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
 use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
@@ -22,6 +24,7 @@ use crate::error::{HostError, SettingError};
 use crate::mcp::{ClientError, ClientToken, Clients};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
+use crate::provider::{HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
@@ -53,10 +56,12 @@ pub struct Host {
     policy: Arc<FilePolicy>,
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
+    providers: Arc<HostProviders>,
     /// Told whenever something comes in from outside.
     arrivals: tokio::sync::watch::Sender<u64>,
     inbox: SqliteInbox,
     journal: SqliteJournal,
+    health: Arc<HealthWatch>,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
@@ -125,10 +130,23 @@ impl Host {
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
+        let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
+        let changes = tokio::sync::watch::Sender::new(0);
+        let resolver: Arc<dyn Resolver> = Arc::new(SystemResolver::default());
+        let providers = Arc::new(HostProviders::open(ProviderSetup {
+            servers: config.mcp_servers(),
+            definitions: database.definitions(),
+            credentials: data_dir.credentials(),
+            resolver: Arc::clone(&resolver),
+            environment: Arc::clone(&environment),
+            sink: Arc::clone(&log) as _,
+            changed: noting(changes.clone()),
+            data_dir: data_dir.path().to_owned(),
+        })?);
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
-        let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
+        let broker = Arc::new(broker.with(bound, resolver).providing(Arc::clone(&providers)));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
             threads: config.limits.threads,
@@ -139,7 +157,7 @@ impl Host {
             registry,
             runner: Arc::clone(&runner) as _,
             broker: Arc::clone(&broker) as _,
-            sink: Arc::clone(&log) as Arc<dyn Sink>,
+            sink: Arc::clone(&health) as Arc<dyn Sink>,
             approvals: Arc::new(database.approvals_retaining(config.approvals.retain.map(|span| span.0))),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
@@ -147,7 +165,7 @@ impl Host {
             grant_limits: config.grant_limits(),
             history: Arc::new(journal.clone()),
             policy: Arc::clone(&policy) as _,
-            providers: Arc::new(capability_core::provider::NoProviders),
+            providers: Arc::clone(&providers) as _,
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
@@ -161,10 +179,12 @@ impl Host {
             state_key,
             clients,
             policy,
-            changes: tokio::sync::watch::Sender::new(0),
+            changes,
+            providers,
             arrivals: tokio::sync::watch::Sender::new(0),
             inbox: database.inbox(),
             journal,
+            health,
             approvals: database.approvals(),
             runner,
             broker,
@@ -175,6 +195,12 @@ impl Host {
             log,
             data_dir,
         })
+    }
+
+    /// How tools have been doing.
+    #[must_use]
+    pub fn health(&self) -> &HealthWatch {
+        &self.health
     }
 
     /// The executor: every request of anybody goes through it.
@@ -283,7 +309,59 @@ impl Host {
 
     /// Tells whoever [`watches`](Self::changes) that what somebody can do may have changed.
     pub fn note_change(&self) {
-        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+        noting(self.changes.clone())();
+    }
+
+    /// The servers that the operator configured.
+    #[must_use]
+    pub const fn providers(&self) -> &Arc<HostProviders> {
+        &self.providers
+    }
+
+    /// Lets a provider's tool come into use again as it is now: recorded first, in force second. `digest` names the definition
+    /// that the operator looked at.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn accept_definition(
+        &self,
+        operator: &Operator,
+        server: &str,
+        tool: &str,
+        digest: [u8; 32],
+    ) -> Result<(), SettingError> {
+        let waits = self.providers.change(server, tool).filter(|change| change.now.digest() == digest);
+        let tag = waits.map(|change| ToolTag::of(ProviderType::Mcp, &change.now.id));
+        let provided = tag.and_then(|tag| ProvidedBy::named(ProviderType::Mcp, server, Some(tag)));
+        let provided = provided.ok_or(SettingError::NotThatDefinition)?;
+        self.executor.record_setting(operator, SettingKey::DefinitionAccepted { provided }).await?;
+        match self.providers.accept(server, tool, digest).await? {
+            true => Ok(()),
+            false => Err(SettingError::NotThatDefinition),
+        }
+    }
+
+    /// Keeps a subject's token for a provider, or everybody's; forgets it without one. Recorded first.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn set_provider_token(
+        &self,
+        operator: &Operator,
+        server: &str,
+        subject: Option<&Subject>,
+        token: Option<&str>,
+    ) -> Result<(), SettingError> {
+        let provided = ProvidedBy::named(ProviderType::Mcp, server, None).filter(|_| self.providers.has(server));
+        let provided = provided.ok_or(SettingError::UnknownProvider)?;
+        let key = SettingKey::ProviderCredential { provided, subject: subject.cloned(), kept: token.is_some() };
+        self.executor.record_setting(operator, key).await?;
+        let credentials = self.providers.credentials();
+        match token {
+            Some(token) => blocking(|| credentials.set(server, subject, token))?,
+            None => drop(blocking(|| credentials.remove(server, subject))?),
+        }
+        Ok(())
     }
 
     /// A number that changes whenever a switch, a grant or the accepted rules do.
@@ -396,6 +474,7 @@ impl Host {
     /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
     /// those end by themselves, later.
     pub async fn close(&self) {
+        self.providers.close().await;
         self.broker.close().await;
     }
 
@@ -422,6 +501,11 @@ impl Host {
     pub fn is_log_poisoned(&self) -> bool {
         self.log.log.is_poisoned()
     }
+}
+
+/// Tells whoever watches that what somebody can do may have changed.
+fn noting(changes: tokio::sync::watch::Sender<u64>) -> Box<dyn Fn() + Send + Sync> {
+    Box::new(move || changes.send_modify(|count| *count = count.wrapping_add(1)))
 }
 
 /// What the operator bound to handles, opened.

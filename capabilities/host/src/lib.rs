@@ -43,6 +43,7 @@ pub mod operator;
 pub mod panic_hook;
 pub mod policy;
 mod protocol;
+pub mod provider;
 pub mod runner;
 mod service;
 mod socket;

@@ -3,10 +3,12 @@
 mod inbox;
 mod mcp;
 mod policy;
+mod providers;
 
 pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
 pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
+pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed};
 
 use core::num::NonZeroU32;
 
@@ -192,6 +194,8 @@ pub enum Request {
     PolicyShow,
     /// A question to them.
     Policy(PolicyQuestion),
+    /// The servers whose tools can be called.
+    Providers(ProviderQuestion),
     /// Tools, their calls, and the clients that call them.
     Mcp(McpRequest),
     /// The self-check.
@@ -454,6 +458,9 @@ pub struct ApprovalDetail {
     /// The last call of the same subject, capability and version that was approved and used, where that is retained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_approved: Option<PastCall>,
+    /// The tool of somebody else's that the call goes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignTool>,
 }
 
 /// Whether an approval is still pending after a while of waiting: wait again then, else go on with it.

@@ -10,6 +10,7 @@ mod journal;
 mod listing;
 mod mcp;
 mod policy;
+mod providers;
 mod questions;
 mod settings;
 mod web;
@@ -87,11 +88,12 @@ impl Service {
         reply
     }
 
-    /// Expires what nobody answered in time, on record.
+    /// Expires what nobody answered in time, on record, and keeps how tools have been doing.
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
         self.settle_channels().await;
+        let _ = self.host.health().settle().await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -163,6 +165,7 @@ impl Service {
             Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::PolicyShow => document(&self.policy()),
             Request::Policy(question) => self.asked(question, peer).await,
+            Request::Providers(question) => self.of_providers(question, peer).await,
             Request::Mcp(request) => self.mcp(request, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }

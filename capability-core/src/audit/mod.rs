@@ -14,7 +14,7 @@ mod ticket;
 pub use channel::{ChannelKind, ChannelName, ChannelNameError, ChannelRule};
 pub use event::{
     ApprovalStep, Asked, ChannelNamed, Contributions, Event, FamilyName, GrantStep, Granted, InvocationId, OutcomeKind,
-    Record, RecoveryKind, SchemaPlace, SettingKey,
+    ProvidedBy, Record, RecoveryKind, SchemaPlace, SettingKey,
 };
 pub use memory::MemorySink;
 pub use rules::{NamedRule, RulesAsked};

@@ -32,6 +32,7 @@ impl Course {
             self.ticket.stage = refused_at(code, self.ticket.stage);
         }
         let (stage, effect, entry) = (self.ticket.stage, self.ticket.effect, self.entry());
+        let decided = self.decided.take();
         let asks = matches!(ended, Ended::Pending { .. });
         let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes };
         let recorded = match self.ticket.finish(ending) {
@@ -43,7 +44,7 @@ impl Course {
                 if asks {
                     self.ticket.executor.changed();
                 }
-                Outcome { entry, ended, effect, stage, receipt: Some(receipt) }
+                Outcome { entry, ended, effect, stage, receipt: Some(receipt), decided }
             }
             Err(_) => {
                 // A question whose record is missing is not asked.
@@ -51,7 +52,7 @@ impl Course {
                     let _ = self.ticket.executor.approvals.withdraw(approval).await;
                     self.ticket.executor.changed();
                 }
-                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
+                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None, decided }
             }
         }
     }

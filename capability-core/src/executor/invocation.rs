@@ -12,8 +12,9 @@ use crate::arguments::Arguments;
 use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
 use crate::code::{Code, Stage};
+use crate::contract::schema::ARGUMENTS;
 use crate::contract::{Capability, TargetKind};
-use crate::handle::{HandleFamily, Lease, LeaseHolder, Terms};
+use crate::handle::{Foreign, HandleFamily, Lease, LeaseHolder, Terms};
 use crate::policy::{Decision, PathRules};
 use crate::provider::ProviderDecision;
 use crate::registry::Registered;
@@ -67,8 +68,9 @@ pub(super) struct Course {
     pub(super) resumed: Option<Box<Filed>>,
     /// Resolved: the entry's place in the registry, and beyond its end until then. Entries live as long as the executor.
     pub(super) at: usize,
-    /// Resolved: the decision about an entry that this host does not serve. For all others the registry keeps it.
-    pub(super) unserved: Option<Arc<ProviderDecision>>,
+    /// Resolved: the decision about a foreign tool, about what another provider carries out, and about what nothing does. For
+    /// all others the registry keeps it.
+    pub(super) decided: Option<Arc<ProviderDecision>>,
     /// Validated: in their canonical form.
     pub(super) arguments: Arguments,
     /// Validated: what the arguments name as the thing acted on.
@@ -121,7 +123,7 @@ impl Course {
                 proposal,
                 resumed: None,
                 at: usize::MAX,
-                unserved: None,
+                decided: None,
                 arguments: Arguments::default(),
                 target: None,
                 scope: None,
@@ -147,8 +149,8 @@ impl Course {
 
     /// The decision about it.
     pub(super) fn provider(&self) -> Option<&ProviderDecision> {
-        match &self.unserved {
-            Some(unserved) => Some(unserved),
+        match &self.decided {
+            Some(decided) => Some(decided),
             None => self.registered().map(Registered::served),
         }
     }
@@ -162,7 +164,7 @@ impl Course {
             target: self.target.clone(),
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
-            foreign: None,
+            foreign: self.foreign(),
             asks: entry.holds(HandleFamily::Context).then(|| self.ticket.session.clone()),
             ending: Ending::default(),
             rules: self.path_rules(entry),
@@ -170,6 +172,13 @@ impl Course {
         });
         self.held = Some(LeaseHolder::of(&lease));
         Call::new(lease)
+    }
+
+    /// What goes on to a provider's tool, with the decision that it goes on under; none for every other call.
+    fn foreign(&self) -> Option<Box<Foreign>> {
+        let decision = self.decided.as_ref().filter(|decision| decision.tool.is_some())?;
+        let arguments = self.arguments.text_of(ARGUMENTS)?.to_vec();
+        Some(Box::new(Foreign { decision: Arc::clone(decision), arguments }))
     }
 
     /// The rules of this moment, for an entry that is lent files.

@@ -3,12 +3,14 @@
 //! `invoke` and `resume` are the two doors, and both run all six stages. Source: RFC-0003, "Deterministic Executor".
 
 mod confirm;
+mod decide;
 mod desk;
 mod edit;
 mod execute;
 mod finish;
 mod grants;
 mod invocation;
+mod listing;
 #[cfg(feature = "analysis")]
 mod mirror;
 mod outcome;
@@ -118,6 +120,8 @@ pub(crate) struct Inner {
     history: Arc<dyn History>,
     policy: Arc<dyn PolicySource>,
     providers: Arc<dyn Providers>,
+    /// Whether there can be providers at all.
+    provided: bool,
     pub(crate) environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
@@ -211,6 +215,7 @@ impl Executor {
             grant_limits,
             history,
             policy,
+            provided: providers.any(),
             providers,
             environment,
             key,

@@ -50,8 +50,8 @@ pub use endpoint::{
 pub use fault::BrokerFault;
 pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
+pub(crate) use lease::{Foreign, LeaseHolder, Terms};
 pub use lease::{Lease, LeaseEnding};
-pub(crate) use lease::{LeaseHolder, Terms};
 pub use names::{is_protected_path, is_sensitive_path};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,

@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,19 +79,28 @@ impl<K: ProviderKind> ProviderLink<K> {
     }
 }
 
-/// What a provider's tool answered. Foreign text throughout.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What a provider's tool answered. Foreign text throughout. A capability whose calls go through returns it as it is: the
+/// executor holds its structured part against the tool's own schema.
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolReply {
     /// What it says, piece by piece.
     pub content: Vec<ToolContent>,
-    /// What it says as data.
+    /// What it says as data; null when it says nothing so.
+    #[schemars(schema_with = "crate::provider::any_json")]
     pub structured: Option<Value>,
     /// Whether it says that it failed.
     pub is_error: bool,
 }
 
+impl core::fmt::Debug for ToolReply {
+    /// Without a word of it.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "ToolReply({} pieces, is_error: {})", self.content.len(), self.is_error)
+    }
+}
+
 /// One piece of what a tool says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum ToolContent {
     /// Text.
@@ -108,7 +118,7 @@ pub enum ToolContent {
 }
 
 /// Content that is not passed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OmittedContent {
     /// A picture.
@@ -122,7 +132,7 @@ pub enum OmittedContent {
 }
 
 /// What became of connecting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderConnected {
     /// How many tools it has.
     pub tools: u32,

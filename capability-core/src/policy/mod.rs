@@ -23,7 +23,7 @@ mod window;
 mod written;
 
 pub(crate) use contributor::evaluate_into;
-pub use contributor::{CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate, explain};
+pub use contributor::{Binding, CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate, explain};
 pub use fit::{Lint, Registered};
 pub use judge::{Considered, Fate, RulesSaid};
 pub use mistake::Mistake;

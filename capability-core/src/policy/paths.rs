@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{OptIn, Policy, Question, Verdict, evaluate};
+use super::{Binding, OptIn, Policy, Question, Verdict, evaluate};
 use crate::contract::{Capability, TargetKind};
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -42,7 +42,7 @@ impl PathRules {
             target: path.map(|path| (TargetKind::Path, path)),
             mode: identity.mode,
             opt_in: OptIn::On,
-            bound: true,
+            binding: Binding::Bound,
             raised: None,
             acts_on: &[],
             faulted: false,

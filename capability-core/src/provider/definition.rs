@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::ProviderType;
 use crate::arguments::canonical;
 
 /// The longest definition that is taken, in bytes of its canonical text.
@@ -16,6 +17,28 @@ pub struct ToolId {
     pub provider: String,
     /// What the provider calls the tool.
     pub native: String,
+}
+
+/// A foreign tool's number in records: the first 8 bytes of a hash over its identity, 16 hexadecimal digits as text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ToolTag([u8; 8]);
+
+crate::hex::hex_text!(ToolTag, 8, "a tool's tag is 16 hexadecimal digits");
+
+impl ToolTag {
+    /// The one of a tool.
+    #[must_use]
+    pub fn of(kind: ProviderType, id: &ToolId) -> Self {
+        let mut hash = Sha256::new_with_prefix(b"capability tool, version 1");
+        for part in [kind.as_str(), &id.provider, &id.native] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let whole: [u8; 32] = hash.finalize().into();
+        let mut tag = [0; 8];
+        tag.iter_mut().zip(whole).for_each(|(own, byte)| *own = byte);
+        Self(tag)
+    }
 }
 
 /// What a provider claims about a tool's effect. A claim that is missing stays missing; none lowers anything.
@@ -75,7 +98,17 @@ impl ToolDefinition {
     /// SHA-256 over the canonical text of everything the provider says: one changed character is another definition.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.text()).into()
+    }
+
+    /// The size of its canonical text, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.text().len()
+    }
+
+    fn text(&self) -> Vec<u8> {
         let whole = serde_json::to_value(self).unwrap_or(Value::Null);
-        Sha256::digest(canonical::text(&whole)).into()
+        canonical::text(&whole)
     }
 }

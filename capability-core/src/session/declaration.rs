@@ -176,6 +176,15 @@ impl Declarations {
         })
     }
 
+    /// Whether some call of `name` may be declared: with the right scope, and without a denial of every call.
+    pub(crate) fn may_cover(&self, name: &str) -> bool {
+        let mentions = match &self.listed {
+            Listed::Everything => true,
+            Listed::Only(listed) => listed.iter().any(|declared| declared.name == name),
+        };
+        mentions && self.of_all != Some(Demand::Deny)
+    }
+
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
     #[must_use]
     pub fn cover(&self, name: &str, scope: Option<&str>) -> bool {

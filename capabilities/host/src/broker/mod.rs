@@ -25,9 +25,10 @@ mod resolve;
 mod secrets;
 
 pub use device::{DeviceSource, machine};
-pub(crate) use endpoint::authorities;
 pub use endpoint::{Auth, EndpointSettings, Reach};
+pub(crate) use endpoint::{Metered, authorities, secured};
 pub use http::{Host, Place, Scheme};
+pub(crate) use http::{addresses, connected};
 #[cfg(target_os = "linux")]
 pub use linux::LinuxDevice;
 pub use resolve::{Resolver, SystemResolver};
@@ -40,10 +41,12 @@ use std::sync::Arc;
 
 use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
+use capability_core::provider::ProviderType;
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
+use crate::provider::HostProviders;
 use crate::store::sqlite::SqliteJournal;
 use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
@@ -84,6 +87,7 @@ pub struct HostBroker {
     endpoints: BTreeMap<String, Arc<Service>>,
     files: Option<Arc<Files>>,
     secrets: Option<Secrets>,
+    providers: Option<Arc<HostProviders>>,
 }
 
 impl HostBroker {
@@ -102,7 +106,14 @@ impl HostBroker {
             endpoints: BTreeMap::new(),
             files: None,
             secrets: None,
+            providers: None,
         }
+    }
+
+    /// The same broker with these providers behind the handles of theirs.
+    #[must_use]
+    pub fn providing(self, providers: Arc<HostProviders>) -> Self {
+        Self { providers: Some(providers), ..self }
     }
 
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
@@ -192,6 +203,27 @@ impl HostBroker {
         self.endpoints.get(kind.instance()).filter(|service| service.settings().reach.serves(class.network))
     }
 
+    /// The tool and the arguments are those that were judged: nothing else is named.
+    fn call_tool(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (Some(providers), Some((decision, arguments))) = (self.providers.clone(), lease.provided()) else {
+            return refused(BrokerFault::Unserved);
+        };
+        let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
+        let subject = lease.identity().subject.clone();
+        self.carried(lease, async move {
+            let called = providers.call(&decision, &arguments, &subject).await;
+            called.map(|reply| BrokerReply::Called(Box::new(reply)))
+        })
+    }
+
+    fn connect_provider(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (Some(providers), Some((TargetKind::Text, name))) = (self.providers.clone(), lease.target()) else {
+            return refused(BrokerFault::Unserved);
+        };
+        let name = name.to_owned();
+        self.carried(lease, async move { providers.connect(&name).await.map(BrokerReply::Connected) })
+    }
+
     fn in_files(
         &self,
         lease: &Lease,
@@ -226,7 +258,10 @@ impl Broker for HostBroker {
             // Only this kernel confines a lookup.
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
-            HandleFamily::ProviderTool | HandleFamily::ProviderLink => false,
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
+                kind.instance() == ProviderType::Mcp.as_str()
+                    && self.providers.as_ref().is_some_and(|providers| !providers.is_empty())
+            }
         }
     }
 
@@ -295,6 +330,8 @@ impl Broker for HostBroker {
                     revealed.unwrap_or(Err(BrokerFault::Unavailable)).map(BrokerReply::Descriptor)
                 }),
             },
+            BrokerRequest::CallTool { .. } => self.call_tool(lease),
+            BrokerRequest::ConnectProvider { .. } => self.connect_provider(lease),
             // The request type grows; what this broker does not know it does not serve.
             _ => refused(BrokerFault::Unserved),
         }

@@ -13,6 +13,7 @@ mod mcp;
 mod output;
 mod policy;
 mod program;
+mod providers;
 mod render;
 mod report;
 mod self_model;

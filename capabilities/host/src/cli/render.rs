@@ -159,6 +159,9 @@ pub fn approval(detail: &ApprovalDetail) -> String {
         );
     };
     let mut text = card(pending, super::terminal::columns(std::io::stdout()));
+    if let Some(tool) = &detail.foreign {
+        text += &super::providers::foreign(tool);
+    }
     if let Some(preview) = &detail.grant {
         text += &granting(pending, preview);
     }

@@ -1,4 +1,4 @@
-//! How programs that speak MCP are served, by the operator's word.
+//! How programs that speak MCP are served, by the operator's word. The servers that the host calls are in `providers`.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -8,6 +8,7 @@ use capability_core::session::Subject;
 use serde::Deserialize;
 
 use super::bindings::Mistake;
+use super::providers::McpServerTable;
 use super::standing::Span;
 use super::web::{WebSettings, WebTable};
 
@@ -27,6 +28,8 @@ pub struct McpTable {
     pub patience: Option<Span>,
     /// What is said about single clients, by the name that their token was made for.
     pub clients: BTreeMap<Subject, McpClientTable>,
+    /// The servers whose tools can be called, by the names that rules and declarations know them by.
+    pub servers: BTreeMap<String, McpServerTable>,
 }
 
 /// `[mcp.clients.NAME]`.

@@ -92,6 +92,12 @@ impl DataDir {
         self.0.join("secrets")
     }
 
+    /// The directory of tokens for providers, sealed.
+    #[must_use]
+    pub fn credentials(&self) -> PathBuf {
+        self.0.join("credentials")
+    }
+
     /// Where manifests of subjects lie, each in a directory of its subject's name.
     #[must_use]
     pub fn subjects(&self) -> PathBuf {

@@ -41,7 +41,9 @@ impl Service {
                 (executor.grant_preview(operator, id).await.map_err(broken)?, last.await.map_err(broken)?)
             }
         };
-        Ok(ApprovalDetail { summary, content: filed.map(|filed| filed.approval), successor, grant, last_approved })
+        let content = filed.map(|filed| filed.approval);
+        let foreign = content.as_ref().and_then(|pending| self.foreign_tool(pending));
+        Ok(ApprovalDetail { summary, content, successor, grant, last_approved, foreign })
     }
 
     pub(super) async fn approve(&self, operator: &Operator, id: ApprovalId) -> Result<Value, Fault> {

@@ -10,6 +10,7 @@ mod channel;
 pub mod entry;
 mod forward;
 mod frame;
+pub mod keeping;
 mod place;
 mod pool;
 mod process;

@@ -21,6 +21,7 @@ mod calls;
 mod fault;
 mod filter;
 mod identity;
+pub mod keeper;
 mod landlock;
 mod limits;
 mod namespaces;
