@@ -7,6 +7,7 @@
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
 //! | [`metrics.read`](metrics::metrics_read) | measurements from the household's Prometheus | `read_only` + `local` |
+//! | [`repository.read`](repository::repository_read) | one file of a configured repository, at one revision | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
 //! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
@@ -25,6 +26,7 @@ pub mod note;
 mod object;
 pub mod pihole;
 pub mod plain;
+pub mod repository;
 pub mod system;
 pub mod web;
 

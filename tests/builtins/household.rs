@@ -13,7 +13,7 @@ use capability_core::contract::Network;
 use capability_core::executor::{Outcome, Proposal};
 use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
 use capability_core::store::Answer;
-use capability_host::{Host, HostOptions};
+use capability_host::{Host, HostOptions, SettingError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -85,9 +85,19 @@ impl Household {
     pub async fn call(&self, name: &str, arguments: &Value) -> Outcome {
         let session = self.turn();
         let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
-        let Some(approval) = asked.approval() else { return asked };
+        if asked.approval().is_some() { self.approved(&session, &asked).await } else { asked }
+    }
+
+    /// The operator says yes to what waits, and it goes on.
+    pub async fn approved(&self, session: &Session, asked: &Outcome) -> Outcome {
+        let approval = asked.approval().unwrap_or_else(|| panic!("{asked:?}: {:?}", asked.message()));
         self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
-        self.host.executor().resume(&session, approval).await
+        self.host.executor().resume(session, approval).await
+    }
+
+    /// The operator fetches a repository.
+    pub async fn fetch(&self, name: &str) -> Result<(), SettingError> {
+        self.host.fetch_repository(&self.operator, name).await
     }
 
     /// The same, and it went well.

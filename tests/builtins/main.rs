@@ -10,6 +10,8 @@ mod fetch;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod git;
+#[cfg(test)]
 mod household;
 #[cfg(test)]
 mod metrics;
@@ -19,6 +21,8 @@ mod own;
 mod pihole;
 #[cfg(test)]
 mod prometheus;
+#[cfg(test)]
+mod repository;
 #[cfg(test)]
 mod search;
 #[cfg(test)]

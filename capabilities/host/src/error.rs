@@ -1,6 +1,7 @@
 //! Why a host does not open, and why a setting is not changed.
 
 use capability_core::audit::SinkFault;
+use capability_core::handle::BrokerFault;
 use capability_core::registry::RegistryFault;
 use capability_core::store::StoreFault;
 
@@ -73,10 +74,14 @@ reasons! {
         OptIn(OptInError),
         /// The rules are not what was accepted, or cannot come into force.
         Policy(PolicyError),
+        /// The repository cannot be fetched.
+        Fetch(BrokerFault),
     }
     plain {
         /// No registered capability is of that family.
         UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
+        /// No repository elsewhere is configured under that name.
+        NoSuchRepository => "no repository elsewhere is configured under that name\nhelp: see them with `capability repositories list`",
         /// A store did not answer.
         Store => "a store did not answer: nothing was changed\nhelp: look at the host with `capability doctor`",
         /// The change could not be recorded, so it is not made, or is not to be relied on.

@@ -318,6 +318,8 @@ impl Host {
     }
 }
 
+mod repositories;
+
 /// What the operator bound to handles, opened.
 fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
     let bindings = config.bindings();
@@ -331,6 +333,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
     })
 }
 

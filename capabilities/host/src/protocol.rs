@@ -7,6 +7,7 @@ pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
+use capability_core::Timestamp;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -130,6 +131,10 @@ pub enum Request {
     },
     /// Erase a subject's whole journal. Operators only.
     JournalErase(Proof, Subject),
+    /// Every configured repository.
+    RepositoryList,
+    /// Fetch a repository that is elsewhere. Operators only.
+    RepositoryFetch(Proof, String),
     /// Whether a password is set, and whether a session is alive on the caller's terminal.
     OperatorState,
     /// Set the operator password; the old one, or nothing while none is set.
@@ -438,6 +443,19 @@ pub struct Switch {
     pub state: String,
     /// Its external capabilities.
     pub capabilities: Vec<String>,
+}
+
+/// One configured repository.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RepositoryState {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its folder or address.
+    pub place: String,
+    /// Whether it is fetched before it is read.
+    pub elsewhere: bool,
+    /// When it was fetched last.
+    pub fetched_at: Option<Timestamp>,
 }
 
 /// Part of a subject's journal.

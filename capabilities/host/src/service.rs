@@ -125,6 +125,12 @@ impl Service {
             Request::JournalErase(proof, subject) => {
                 document(&self.erase(&self.operator(proof, peer)?, subject).await?)
             }
+            Request::RepositoryList => document(&self.host.repositories()),
+            Request::RepositoryFetch(proof, name) => {
+                let operator = self.operator(proof, peer)?;
+                self.host.fetch_repository(&operator, name).await.map_err(|error| Fault::told(4, &error))?;
+                document(&serde_json::json!({ "repository": name, "fetched": true }))
+            }
             Request::OperatorState => document(&self.operator_state(peer)?),
             Request::OperatorSetup { password, old } => document(&self.set_password(password, old.as_ref()).await?),
             Request::OperatorLogin { password, bind_terminal } => {

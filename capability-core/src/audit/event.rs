@@ -10,7 +10,7 @@ use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
 use crate::executor::{Effect, Guarantees};
-use crate::handle::HandleFamily;
+use crate::handle::{HandleFamily, is_configured_name};
 use crate::policy::{Contribution, PolicyRevision, Verdict};
 use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use crate::time::Timestamp;
@@ -241,6 +241,11 @@ pub enum SettingKey {
         /// Whose.
         subject: Subject,
     },
+    /// A repository that is elsewhere is fetched.
+    RepositoryFetch {
+        /// Which, by its name in the configuration.
+        repository: ConfiguredName,
+    },
     /// Retained content of approved calls was erased.
     RetainedErased {
         /// Whose; everybody's when nobody is named.
@@ -257,6 +262,18 @@ impl From<CapabilityName> for FamilyName {
     fn from(name: CapabilityName) -> Self {
         let whole: &'static str = name.as_static();
         Self(whole.split_once('.').map_or(whole, |(family, _)| family))
+    }
+}
+
+/// A name that an operator wrote into the configuration: `[a-z][a-z0-9_-]*`, at most 32 bytes; it cannot be made from other text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct ConfiguredName(Box<str>);
+
+impl ConfiguredName {
+    /// That name; `None` for a text that is none.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        is_configured_name(name).then(|| Self(name.into()))
     }
 }
 

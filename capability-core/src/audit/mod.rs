@@ -11,8 +11,8 @@ mod sink;
 mod ticket;
 
 pub use event::{
-    ApprovalStep, Asked, ChannelRule, Contributions, Event, FamilyName, GrantStep, Granted, InvocationId, OutcomeKind,
-    Record, RecoveryKind, SchemaPlace, SettingKey,
+    ApprovalStep, Asked, ChannelRule, ConfiguredName, Contributions, Event, FamilyName, GrantStep, Granted,
+    InvocationId, OutcomeKind, Record, RecoveryKind, SchemaPlace, SettingKey,
 };
 pub use memory::MemorySink;
 pub use rules::{NamedRule, RulesAsked};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::{
     BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing, MAX_ENTRY_BYTES,
-    MAX_PATH_BYTES, MAX_WRITE_BYTES,
+    MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_WRITE_BYTES, Revised, is_configured_name,
 };
 use crate::contract::Class;
 use crate::future::BoxFuture;
@@ -69,6 +69,15 @@ pub enum BrokerRequest {
         /// Relative to the workspace root.
         path: String,
     },
+    /// What stands at a path of a repository's revision.
+    Revised {
+        /// The name under which the operator configured it.
+        name: String,
+        /// The revision.
+        revision: String,
+        /// Relative to the revision's root.
+        path: String,
+    },
     /// A secret's value.
     Reveal {
         /// The secret kind's name.
@@ -91,6 +100,7 @@ impl core::fmt::Debug for BrokerRequest {
             Self::List { .. } => "List",
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
+            Self::Revised { .. } => "Revised",
             Self::Reveal { .. } => "Reveal",
         })
     }
@@ -102,9 +112,13 @@ impl BrokerRequest {
     /// it may look at files of the workspace and at this machine, and the rest waits for the body.
     pub(crate) const fn leaves_a_trace(&self) -> bool {
         match self {
-            Self::Now | Self::DayBegan | Self::Device | Self::Authorities | Self::Open { .. } | Self::List { .. } => {
-                false
-            }
+            Self::Now
+            | Self::DayBegan
+            | Self::Device
+            | Self::Authorities
+            | Self::Open { .. }
+            | Self::List { .. }
+            | Self::Revised { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
@@ -123,6 +137,9 @@ impl BrokerRequest {
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
             Self::Open { path } | Self::List { path } | Self::Remove { path } => path.len() <= MAX_PATH_BYTES,
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
+            Self::Revised { name, revision, path } => {
+                is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
+            }
             Self::Now | Self::DayBegan | Self::Device | Self::Connect | Self::Authorities | Self::Reveal { .. } => true,
         }
     }
@@ -154,6 +171,7 @@ impl BrokerRequest {
                     Err(BrokerFault::Undeclared)
                 }
             }
+            Self::Revised { .. } => holds(HandleFamily::Repository, "").map(drop),
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
         }
     }
@@ -180,6 +198,8 @@ pub enum BrokerReply {
     Written,
     /// The file is gone.
     Removed,
+    /// What stands there.
+    Revised(Box<Revised>),
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
@@ -202,7 +222,7 @@ mod tests {
     use super::BrokerRequest;
     use crate::handle::{
         BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Read,
-        Reads, Secret, SecretKind, Workspace, Write,
+        Reads, Repository, Secret, SecretKind, Workspace, Write,
     };
 
     struct Service;
@@ -234,6 +254,7 @@ mod tests {
             (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+            (BrokerRequest::Revised { name: path(), revision: path(), path: path() }, Repository::KIND),
         ]
     }
 
@@ -292,6 +313,8 @@ mod tests {
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
             BrokerRequest::Open { path: "x".repeat(1025) },
+            BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
+            BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
         ] {
             assert!(!request.is_within_caps(), "{request:?}");
         }
@@ -301,7 +324,7 @@ mod tests {
     #[test]
     fn whatever_is_seen_elsewhere_leaves_a_trace() {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true]);
+        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, false]);
     }
 
     #[test]

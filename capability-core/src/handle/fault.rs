@@ -77,6 +77,16 @@ pub enum BrokerFault {
     HardLinked,
     /// The machine's own permissions refuse it.
     NotPermitted,
+    /// The revision is not written plainly.
+    MalformedRevision,
+    /// No repository is configured under that name.
+    UnknownRepository,
+    /// The repository is elsewhere, and nobody has fetched it yet.
+    NotFetched,
+    /// The repository has no such revision.
+    UnknownRevision,
+    /// The revision has nothing at that path.
+    NotInRevision,
 }
 
 impl BrokerFault {
@@ -112,6 +122,11 @@ impl BrokerFault {
             Self::NotAFile => "what is at that path is not of the kind that was asked for",
             Self::HardLinked => "the file has a second name, perhaps outside the workspace",
             Self::NotPermitted => "the machine's own permissions refuse it",
+            Self::MalformedRevision => "the revision is not written plainly",
+            Self::UnknownRepository => "no repository is configured under that name",
+            Self::NotFetched => "the repository is elsewhere, and nobody has fetched it yet",
+            Self::UnknownRevision => "the repository has no such revision",
+            Self::NotInRevision => "the revision has nothing at that path",
         }
     }
 
@@ -153,6 +168,13 @@ impl BrokerFault {
             Self::NotAFile => "name a plain file, or a directory where one is asked for",
             Self::HardLinked => "replace it by a copy of its own first",
             Self::NotPermitted => "the operator gives the host's user access to it",
+            Self::MalformedRevision => "write a branch, a tag or a commit, as in `main`, `v1.2` or `main~2`",
+            Self::UnknownRepository => "the operator lists it under `[repositories]`; see `capability describe`",
+            Self::NotFetched => "the operator fetches it with `capability repositories fetch`",
+            Self::UnknownRevision => {
+                "name a branch or tag that it has; the operator fetches newer ones with `capability repositories fetch`"
+            }
+            Self::NotInRevision => "check the path from the repository's root on, upper and lower case included",
         }
     }
 

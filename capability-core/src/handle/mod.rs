@@ -14,9 +14,10 @@
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
 //! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
 //! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
+//! | [`&Repository`](Repository) | [`read`](Repository::read): one file of a revision | any |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //!
-//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device` and the reading side of `Workspace` answer;
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository` and the reading side of `Workspace` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -31,6 +32,7 @@ mod http;
 mod journal;
 mod lease;
 mod permits;
+mod repository;
 mod secret;
 mod workspace;
 
@@ -52,6 +54,7 @@ pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
 };
+pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised, RevisedKind, is_revision};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use workspace::{
     EntryKind, Listing, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES, MAX_WRITE_BYTES, Read, Workspace, WorkspaceAccess,
@@ -92,6 +95,8 @@ pub enum HandleFamily {
     Workspace,
     /// A secret the operator bound.
     Secret,
+    /// Repositories the operator configured, at their revisions.
+    Repository,
 }
 
 impl HandleFamily {
@@ -107,6 +112,7 @@ impl HandleFamily {
             Self::Endpoint => "endpoint",
             Self::Workspace => "workspace",
             Self::Secret => "secret",
+            Self::Repository => "repository",
         }
     }
 }
@@ -235,7 +241,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Secret<..>`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Secret<..>`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

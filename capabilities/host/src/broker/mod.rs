@@ -21,6 +21,7 @@ mod received {
         None
     }
 }
+mod repository;
 mod resolve;
 mod secrets;
 
@@ -30,6 +31,7 @@ pub use endpoint::{Auth, EndpointSettings, Reach};
 pub use http::{Host, Place, Scheme};
 #[cfg(target_os = "linux")]
 pub use linux::LinuxDevice;
+pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
 pub(crate) use secrets::private_text;
 
@@ -49,6 +51,7 @@ use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
 use files::Files;
 use http::Connector;
+use repository::Repositories;
 use secrets::Secrets;
 
 /// What the operator bound beyond what every host has.
@@ -64,6 +67,8 @@ pub struct Bound {
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
     pub secrets: Option<PathBuf>,
+    /// Repositories by name, and the directory of their copies.
+    pub repositories: Option<(BTreeMap<String, RepositorySource>, PathBuf)>,
 }
 
 /// Serves every handle that this host has something behind. What it does not serve is refused at policy with
@@ -83,6 +88,7 @@ pub struct HostBroker {
     endpoints: BTreeMap<String, Arc<Service>>,
     files: Option<Arc<Files>>,
     secrets: Option<Secrets>,
+    repositories: Option<Arc<Repositories>>,
 }
 
 impl HostBroker {
@@ -101,13 +107,14 @@ impl HostBroker {
             endpoints: BTreeMap::new(),
             files: None,
             secrets: None,
+            repositories: None,
         }
     }
 
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, repositories } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
@@ -115,6 +122,8 @@ impl HostBroker {
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root))),
             secrets: secrets.map(Secrets::new),
+            repositories: repositories
+                .map(|(sources, copies)| Arc::new(Repositories::new(sources, copies, Arc::clone(&resolver)))),
             ..self
         }
     }
@@ -124,6 +133,11 @@ impl HostBroker {
         for service in self.endpoints.values() {
             service.close().await;
         }
+    }
+
+    /// The configured repositories, if there are any.
+    pub(crate) fn repositories(&self) -> Option<&Arc<Repositories>> {
+        self.repositories.as_ref().filter(|found| !found.is_empty())
     }
 
     /// What a lease's capability does in the host's runtime, until it is done or the lease ends, whichever comes first.
@@ -224,6 +238,7 @@ impl Broker for HostBroker {
             HandleFamily::Endpoint => self.endpoint(&kind, class).is_some(),
             // Only this kernel confines a lookup.
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
+            HandleFamily::Repository => self.repositories().is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
         }
     }
@@ -269,6 +284,13 @@ impl Broker for HostBroker {
             BrokerRequest::Remove { path } => {
                 self.in_files(lease, move |files| files.remove(&path).map(|()| BrokerReply::Removed))
             }
+            BrokerRequest::Revised { name, revision, path } => match self.repositories().cloned() {
+                None => refused(BrokerFault::Unserved),
+                Some(found) => self.carried(lease, async move {
+                    let read = tokio::task::spawn_blocking(move || found.read(&name, &revision, &path)).await;
+                    read.unwrap_or(Err(BrokerFault::Unavailable)).map(|read| BrokerReply::Revised(Box::new(read)))
+                }),
+            },
             BrokerRequest::Reveal { secret } => match self.secrets.clone() {
                 None => refused(BrokerFault::Unserved),
                 Some(secrets) => self.carried(lease, async move {

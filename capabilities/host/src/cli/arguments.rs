@@ -9,6 +9,7 @@ use capability_core::session::{Mode, Subject};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::policy::{Explain, ReachArgs};
+use super::repositories::Repositories;
 use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
@@ -95,6 +96,9 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// See configured repositories, and fetch those that are elsewhere (operators)
+    #[command(subcommand)]
+    Repositories(Repositories),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),

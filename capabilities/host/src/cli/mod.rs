@@ -13,6 +13,7 @@ mod policy;
 mod program;
 mod render;
 mod report;
+mod repositories;
 mod self_model;
 mod table;
 mod terminal;

@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::broker::{Auth, EndpointSettings, Place, Reach, Scheme};
+use crate::broker::{Auth, EndpointSettings, Place, Reach, RepositorySource, Scheme};
 
 /// `[http]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -74,6 +74,8 @@ pub struct Bindings {
     pub authorities: Option<PathBuf>,
     /// The workspace's root.
     pub workspace: Option<PathBuf>,
+    /// The repositories, by name.
+    pub repositories: BTreeMap<String, RepositorySource>,
 }
 
 /// The most services and the most allowed places.
@@ -144,10 +146,10 @@ impl Bindings {
     }
 }
 
-type Wrong = (&'static str, String, &'static str);
+pub(super) type Wrong = (&'static str, String, &'static str);
 
 impl EndpointTable {
-    fn checked(&self, name: &str) -> Result<EndpointSettings, Wrong> {
+    pub(super) fn checked(&self, name: &str) -> Result<EndpointSettings, Wrong> {
         if !is_configured_name(name) {
             return Err((
                 "url",
@@ -217,7 +219,7 @@ impl EndpointTable {
     }
 }
 
-fn is_absolute(path: &Path) -> bool {
+pub(super) fn is_absolute(path: &Path) -> bool {
     path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir)
 }
 

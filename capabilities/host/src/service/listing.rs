@@ -84,6 +84,12 @@ impl Service {
                     root.display()
                 ),
             },
+            HandleFamily::Repository => {
+                match bindings.repositories.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>() {
+                    names if names.is_empty() => format!("{kind}: nothing is configured"),
+                    names => format!("{kind}: {}, one file at a time", names.join(", ")),
+                }
+            }
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
@@ -148,6 +154,7 @@ fn needs(entry: &Capability) -> Vec<String> {
         }
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
         HandleFamily::Workspace => Some("workspace".to_owned()),
+        HandleFamily::Repository => Some("repositories".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
     });
     let switch = (class.network == Network::External).then(|| format!("optin {}", entry.name().family()));

@@ -6,7 +6,9 @@ mod pihole;
 mod settings;
 mod tls;
 
+pub(super) use io::Metered;
 pub use settings::{Auth, EndpointSettings, Reach};
+pub(super) use tls::secured;
 pub use tls::{authorities, authorities_as_data};
 
 use std::sync::Arc;

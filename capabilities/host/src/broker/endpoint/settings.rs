@@ -84,6 +84,16 @@ impl Auth {
 }
 
 impl EndpointSettings {
+    /// The address that it was configured with.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let scheme = match self.scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        };
+        format!("{scheme}://{}{}", self.place, self.base)
+    }
+
     /// Whether a credential would be sent without encryption to another machine.
     #[must_use]
     pub fn tells_its_credential(&self) -> bool {
