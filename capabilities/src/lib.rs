@@ -10,6 +10,11 @@
 //! | [`repository.read`](repository::repository_read) | one file of a configured repository, at one revision | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
+//! | [`state.get`](state::state_get) | a text that the subject keeps | `read_only` + `local` |
+//! | [`state.put`](state::state_put) | keeps one | `mutating` + `local` |
+//! | [`package.trust`](review::package_trust) | asks a person to trust a source of packages | `mutating` + `local` |
+//! | [`dependency.request`](review::dependency_request) | asks a person for a package | `mutating` + `local` |
+//! | [`mail.send`](mail::mail_send) | a letter to somebody that the operator listed | `mutating` + `external` |
 //! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
 //! | [`database.delete`](locked::database_delete) | nothing: it is locked | `mutating` + `external` |
 //!
@@ -21,12 +26,15 @@
 
 pub mod http;
 pub mod locked;
+pub mod mail;
 pub mod metrics;
 pub mod note;
 mod object;
 pub mod pihole;
 pub mod plain;
 pub mod repository;
+pub mod review;
+pub mod state;
 pub mod system;
 pub mod web;
 

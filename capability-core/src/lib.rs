@@ -198,7 +198,9 @@ pub use contract::{Bounds, Capability, Class, Confirmation, Network, SideEffect}
 pub use executor::{Executor, Outcome, Proposal};
 pub use failure::{Failure, IntoFailure};
 pub use future::{BoxFuture, Soon, SoonFuture};
-pub use handle::{Clock, Context, Device, Endpoint, Http, Journal, Repository, Secret, Workspace};
+pub use handle::{
+    Clock, Context, Device, Endpoint, Http, Journal, Mailer, Repository, Reviews, Secret, State, Workspace,
+};
 pub use hex::HexError;
 pub use preview::{MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview};
 pub use registry::Registry;

@@ -11,6 +11,7 @@ use capability_core::approval::Operator;
 use capability_core::audit::OutcomeKind;
 use capability_core::contract::Network;
 use capability_core::executor::{Outcome, Proposal};
+use capability_core::handle::{BrokerFault, StateScope};
 use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
 use capability_core::store::Answer;
 use capability_host::{Host, HostOptions, SettingError};
@@ -71,6 +72,15 @@ impl Household {
         self.host.sessions().open(identity, Declarations::everything())
     }
 
+    /// A session of another subject that declares so much.
+    pub fn turn_of(&self, subject: &str, declared: &[&str]) -> Session {
+        let turn = TurnId(self.turns.fetch_add(1, Ordering::Relaxed));
+        let (id, subject) = (self.host.new_session_id(), subject.parse().unwrap());
+        let identity = SessionIdentity { id, subject, mode: Mode::Live, origin: Origin::Model, turn };
+        let declared = declared.iter().map(|text| text.parse().unwrap()).collect();
+        self.host.sessions().open(identity, Declarations::only(declared))
+    }
+
     /// Asks, and that is all.
     pub async fn ask(&self, name: &str, arguments: &Value) -> Outcome {
         self.ask_in(&self.turn(), name, arguments).await
@@ -93,6 +103,23 @@ impl Household {
         let approval = asked.approval().unwrap_or_else(|| panic!("{asked:?}: {:?}", asked.message()));
         self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
         self.host.executor().resume(session, approval).await
+    }
+
+    /// The operator erases what a subject keeps.
+    pub async fn erase_state(&self, subject: &Subject) -> Result<usize, SettingError> {
+        self.host.erase_state(&self.operator, subject).await
+    }
+
+    /// The operator closes a review.
+    pub async fn close_review(&self, number: u64) -> Result<(), SettingError> {
+        self.host.close_review(&self.operator, number).await
+    }
+
+    /// What the local subject keeps in all its sessions, put there without a call.
+    pub async fn put(&self, key: &str, value: &str) -> Result<(), BrokerFault> {
+        let (key, value) = (key.to_owned(), Some(value.to_owned()));
+        let now = self.host.environment().now();
+        self.host.state().put(self.turn().identity(), now, StateScope::Core, key, value).await
     }
 
     /// The operator fetches a repository.

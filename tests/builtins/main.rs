@@ -14,6 +14,10 @@ mod git;
 #[cfg(test)]
 mod household;
 #[cfg(test)]
+mod kept;
+#[cfg(test)]
+mod mail;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod own;

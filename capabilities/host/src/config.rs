@@ -1,12 +1,14 @@
 //! The optional configuration file.
 
 mod bindings;
+mod mail;
 mod repositories;
 mod standing;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+pub use mail::MailTable;
 pub use repositories::RepositoryTable;
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
@@ -73,6 +75,13 @@ use crate::data_dir::{DataDirError, read_private};
 /// [repositories.site]
 /// url = "https://git.example.com/site.git"
 ///
+/// [mail]
+/// server = "mail.example.org:465"
+/// user = "house"
+/// password_file = "/etc/capability/mail-password"
+/// from = "house@example.org"
+/// recipients = ["ada@example.org"]
+///
 /// [web]
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
@@ -99,6 +108,8 @@ pub struct Config {
     pub endpoints: BTreeMap<String, EndpointTable>,
     /// The directory behind `Workspace` handles.
     pub workspace: Option<WorkspaceTable>,
+    /// The server behind `Mailer` handles.
+    pub mail: Option<MailTable>,
     /// The repositories behind `Repository` handles, by name.
     pub repositories: BTreeMap<String, RepositoryTable>,
     /// Where the approval centre listens.
@@ -295,6 +306,11 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.bindings.repositories = repositories::checked(&config.repositories)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        if let Some(table) = &config.mail {
+            let mail = table.checked();
+            config.bindings.mail =
+                Some(mail.map_err(|(key, what, help)| wrong(line_in(text, "mail", key), what, help))?);
+        }
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
@@ -354,7 +370,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -412,6 +428,26 @@ mod tests {
             ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
             ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
             ("[workspace]\n", 1, "missing field `root`"),
+            ("[mail]\nserver = \"a\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n", 2, "`a` is no place"),
+            (
+                "[mail]\nserver = \"a:25\"\nsecurity = \"none\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n",
+                3,
+                "another machine",
+            ),
+            ("[mail]\nserver = \"a:25\"\nfrom = \"a\"\nrecipients = [\"@b\"]\n", 3, "no plain mail address"),
+            ("[mail]\nserver = \"a:25\"\nfrom = \"a@b\"\nrecipients = []\n", 4, "nobody is listed"),
+            ("[mail]\nserver = \"a:25\"\nfrom = \"a@b\"\nrecipients = [\"*\"]\n", 4, "neither an address nor"),
+            (
+                "[mail]\nserver = \"a:25\"\nuser = \"u\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n",
+                3,
+                "do not go together",
+            ),
+            ("[repositories.a]\n", 1, "either `path` or `url`"),
+            ("[repositories.a]\npath = \"a\"\n", 2, "does not begin at the root"),
+            ("[repositories.a]\npath = \"/a\"\ndepth = 2\n", 2, "on this machine"),
+            ("[repositories.a]\nurl = \"git://a/b\"\n", 2, "no plain address"),
+            ("[repositories.a]\nurl = \"https://u:p@a/b\"\n", 2, "no plain address"),
+            ("[repositories.a]\nurl = \"https://a/b\"\nuser = \"u\"\n", 3, "do not go together"),
             ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
             ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),
             ("[endpoints.a]\nurl = \"http://a/?q\"\n", 2, "no plain address"),

@@ -82,6 +82,8 @@ reasons! {
         UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
         /// No repository elsewhere is configured under that name.
         NoSuchRepository => "no repository elsewhere is configured under that name\nhelp: see them with `capability repositories list`",
+        /// There is no such open review.
+        NoSuchReview => "no open review has that number\nhelp: see them with `capability reviews list`",
         /// A store did not answer.
         Store => "a store did not answer: nothing was changed\nhelp: look at the host with `capability doctor`",
         /// The change could not be recorded, so it is not made, or is not to be relied on.

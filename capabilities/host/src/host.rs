@@ -50,6 +50,7 @@ pub struct Host {
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
     journal: SqliteJournal,
+    database: Database,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
@@ -107,6 +108,7 @@ impl Host {
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
+        let broker = broker.keeping(database.state(), database.reviews());
         let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
@@ -140,6 +142,7 @@ impl Host {
             changes: tokio::sync::watch::Sender::new(0),
             journal,
             approvals: database.approvals(),
+            database,
             runner,
             broker,
             environment,
@@ -318,6 +321,7 @@ impl Host {
     }
 }
 
+mod kept;
 mod repositories;
 
 /// What the operator bound to handles, opened.
@@ -333,6 +337,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        mail: bindings.mail.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
     })
 }

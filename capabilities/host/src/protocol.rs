@@ -131,6 +131,14 @@ pub enum Request {
     },
     /// Erase a subject's whole journal. Operators only.
     JournalErase(Proof, Subject),
+    /// Every open review. Operators only.
+    ReviewList(Proof),
+    /// Close a review. Operators only.
+    ReviewClose(Proof, u64),
+    /// What a subject keeps. Operators only.
+    StateShow(Proof, Subject),
+    /// Erase what a subject keeps. Operators only.
+    StateErase(Proof, Subject),
     /// Every configured repository.
     RepositoryList,
     /// Fetch a repository that is elsewhere. Operators only.
@@ -443,6 +451,36 @@ pub struct Switch {
     pub state: String,
     /// Its external capabilities.
     pub capabilities: Vec<String>,
+}
+
+/// One open review, in its subject's words.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ReviewShown {
+    /// Its number.
+    pub number: u64,
+    /// Who filed it.
+    pub subject: Subject,
+    /// What kind of thing is asked for.
+    pub kind: String,
+    /// What it is about.
+    pub about: String,
+    /// Why.
+    pub reason: String,
+    /// When it was filed.
+    pub at: Timestamp,
+}
+
+/// One text that a subject keeps, in its own words.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StateShown {
+    /// `core` or `session`.
+    pub scope: String,
+    /// The key.
+    pub key: String,
+    /// The text.
+    pub value: String,
+    /// When it was put.
+    pub at: Timestamp,
 }
 
 /// One configured repository.

@@ -6,6 +6,7 @@ mod doctor;
 mod grants;
 mod isolation;
 mod journal;
+mod kept;
 mod listing;
 mod policy;
 mod questions;
@@ -124,6 +125,14 @@ impl Service {
             }
             Request::JournalErase(proof, subject) => {
                 document(&self.erase(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::ReviewList(proof) => document(&self.open_reviews(&self.operator(proof, peer)?).await?),
+            Request::ReviewClose(proof, number) => {
+                document(&self.close_review(&self.operator(proof, peer)?, *number).await?)
+            }
+            Request::StateShow(proof, subject) => document(&self.kept(&self.operator(proof, peer)?, subject).await?),
+            Request::StateErase(proof, subject) => {
+                document(&self.erase_state(&self.operator(proof, peer)?, subject).await?)
             }
             Request::RepositoryList => document(&self.host.repositories()),
             Request::RepositoryFetch(proof, name) => {

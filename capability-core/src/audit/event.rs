@@ -241,6 +241,18 @@ pub enum SettingKey {
         /// Whose.
         subject: Subject,
     },
+    /// What a subject keeps was erased.
+    StateErased {
+        /// Whose.
+        subject: Subject,
+    },
+    /// What a subject left for people to look at was closed.
+    ReviewClosed {
+        /// Who filed it.
+        subject: Subject,
+        /// Its number.
+        number: u64,
+    },
     /// A repository that is elsewhere is fetched.
     RepositoryFetch {
         /// Which, by its name in the configuration.

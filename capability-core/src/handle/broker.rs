@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::endpoint::fits;
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing, MAX_ENTRY_BYTES,
-    MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_WRITE_BYTES, Revised, is_configured_name,
+    BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Kept, Lease, Letter, Listing,
+    MAX_ADDRESS_BYTES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES,
+    MAX_WRITE_BYTES, Review, Revised, StateScope, is_configured_name,
 };
 use crate::contract::Class;
 use crate::future::BoxFuture;
@@ -78,6 +79,37 @@ pub enum BrokerRequest {
         /// Relative to the revision's root.
         path: String,
     },
+    /// From whom a letter would come.
+    Sender {
+        /// To whom it would go.
+        to: String,
+    },
+    /// Hand a letter over to the mail server.
+    Send {
+        /// The letter.
+        letter: Letter,
+    },
+    /// What the subject keeps under a key.
+    Kept {
+        /// Where.
+        scope: StateScope,
+        /// The key.
+        key: String,
+    },
+    /// Put a text under a key of the subject's, or take it away.
+    Keep {
+        /// Where.
+        scope: StateScope,
+        /// The key.
+        key: String,
+        /// The text, untrusted; none to take it away.
+        value: Option<String>,
+    },
+    /// File something for a person to look at.
+    Review {
+        /// What.
+        review: Review,
+    },
     /// A secret's value.
     Reveal {
         /// The secret kind's name.
@@ -101,6 +133,11 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
             Self::Revised { .. } => "Revised",
+            Self::Sender { .. } => "Sender",
+            Self::Send { .. } => "Send",
+            Self::Kept { .. } => "Kept",
+            Self::Keep { .. } => "Keep",
+            Self::Review { .. } => "Review",
             Self::Reveal { .. } => "Reveal",
         })
     }
@@ -118,13 +155,18 @@ impl BrokerRequest {
             | Self::Authorities
             | Self::Open { .. }
             | Self::List { .. }
-            | Self::Revised { .. } => false,
+            | Self::Revised { .. }
+            | Self::Sender { .. }
+            | Self::Kept { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
             | Self::Exchange { .. }
             | Self::Write { .. }
             | Self::Remove { .. }
+            | Self::Send { .. }
+            | Self::Keep { .. }
+            | Self::Review { .. }
             | Self::Reveal { .. } => true,
         }
     }
@@ -140,6 +182,13 @@ impl BrokerRequest {
             Self::Revised { name, revision, path } => {
                 is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
             }
+            Self::Sender { to } => to.len() <= MAX_ADDRESS_BYTES,
+            Self::Send { letter } => letter.check() != Err(BrokerFault::CapExceeded),
+            Self::Kept { key, .. } => key.len() <= MAX_KEY_BYTES,
+            Self::Keep { key, value, .. } => {
+                key.len() <= MAX_KEY_BYTES && value.as_ref().is_none_or(|value| value.len() <= MAX_VALUE_BYTES)
+            }
+            Self::Review { review } => review.fits(),
             Self::Now | Self::DayBegan | Self::Device | Self::Connect | Self::Authorities | Self::Reveal { .. } => true,
         }
     }
@@ -172,6 +221,16 @@ impl BrokerRequest {
                 }
             }
             Self::Revised { .. } => holds(HandleFamily::Repository, "").map(drop),
+            Self::Sender { .. } | Self::Send { .. } => holds(HandleFamily::Mailer, "").map(drop),
+            Self::Kept { .. } => holds(HandleFamily::State, "").map(drop),
+            Self::Keep { .. } => {
+                if holds(HandleFamily::State, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
+            Self::Review { .. } => holds(HandleFamily::Reviews, "").map(drop),
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
         }
     }
@@ -200,6 +259,16 @@ pub enum BrokerReply {
     Removed,
     /// What stands there.
     Revised(Box<Revised>),
+    /// From whom a letter would come, and by which server.
+    Sender(String),
+    /// The letter is handed over, under this id.
+    Sent(String),
+    /// What is kept there, if anything is.
+    Kept(Option<Kept>),
+    /// It is done.
+    Done,
+    /// It is filed under this number.
+    Filed(u64),
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
@@ -221,8 +290,9 @@ pub trait Broker: Send + Sync + 'static {
 mod tests {
     use super::BrokerRequest;
     use crate::handle::{
-        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Read,
-        Reads, Repository, Secret, SecretKind, Workspace, Write,
+        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Letter,
+        Mailer, Read, Reads, Repository, Review, ReviewKind, Reviews, Secret, SecretKind, State, StateScope, Workspace,
+        Write,
     };
 
     struct Service;
@@ -241,6 +311,14 @@ mod tests {
         BrokerRequest::Exchange { endpoint, method, path, query: vec![], body: None }
     }
 
+    fn review(about: &str) -> Review {
+        Review { kind: ReviewKind::Dependency, about: about.to_owned(), reason: String::new() }
+    }
+
+    fn letter(text: &str) -> Letter {
+        Letter { to: "a@b".to_owned(), subject: String::new(), text: text.to_owned() }
+    }
+
     fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
         let path = || "a".to_owned();
         vec![
@@ -255,6 +333,11 @@ mod tests {
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
             (BrokerRequest::Revised { name: path(), revision: path(), path: path() }, Repository::KIND),
+            (BrokerRequest::Kept { scope: StateScope::Core, key: path() }, State::<Read>::KIND),
+            (BrokerRequest::Keep { scope: StateScope::Session, key: path(), value: None }, State::<Write>::KIND),
+            (BrokerRequest::Review { review: review("") }, Reviews::KIND),
+            (BrokerRequest::Sender { to: path() }, Mailer::KIND),
+            (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
         ]
     }
 
@@ -313,6 +396,11 @@ mod tests {
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
             BrokerRequest::Open { path: "x".repeat(1025) },
+            BrokerRequest::Kept { scope: StateScope::Core, key: "x".repeat(65) },
+            BrokerRequest::Keep { scope: StateScope::Core, key: path(), value: Some("x".repeat((16 << 10) + 1)) },
+            BrokerRequest::Review { review: review(&"x".repeat(513)) },
+            BrokerRequest::Sender { to: "x".repeat(255) },
+            BrokerRequest::Send { letter: letter(&"x".repeat((128 << 10) + 1)) },
             BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
             BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
         ] {
@@ -324,7 +412,10 @@ mod tests {
     #[test]
     fn whatever_is_seen_elsewhere_leaves_a_trace() {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, false]);
+        assert_eq!(
+            seen,
+            [false, false, true, true, true, false, false, true, true, true, false, false, true, true, false, true]
+        );
     }
 
     #[test]

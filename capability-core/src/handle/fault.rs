@@ -87,6 +87,18 @@ pub enum BrokerFault {
     UnknownRevision,
     /// The revision has nothing at that path.
     NotInRevision,
+    /// It is no plain key.
+    MalformedKey,
+    /// It is no plain mail address.
+    MalformedAddress,
+    /// A letter's subject or text has a control character.
+    MalformedLetter,
+    /// The operator did not list that recipient.
+    NotARecipient,
+    /// The mail server does not take the letter.
+    LetterRefused,
+    /// The connection broke off after the letter was on its way.
+    Unanswered,
 }
 
 impl BrokerFault {
@@ -127,6 +139,12 @@ impl BrokerFault {
             Self::NotFetched => "the repository is elsewhere, and nobody has fetched it yet",
             Self::UnknownRevision => "the repository has no such revision",
             Self::NotInRevision => "the revision has nothing at that path",
+            Self::MalformedKey => "the key is not written plainly",
+            Self::MalformedAddress => "it is no plain mail address",
+            Self::MalformedLetter => "the letter has a control character where none can be",
+            Self::NotARecipient => "the operator did not list that recipient",
+            Self::LetterRefused => "the mail server does not take the letter",
+            Self::Unanswered => "the connection broke off, and the letter may have been sent",
         }
     }
 
@@ -174,6 +192,12 @@ impl BrokerFault {
             Self::UnknownRevision => {
                 "name a branch or tag that it has; the operator fetches newer ones with `capability repositories fetch`"
             }
+            Self::MalformedKey => "write it with `a-z`, `0-9`, `.`, `_` and `-`, at most 64 of them",
+            Self::MalformedAddress => "write one address, as in `ada@example.org`: no name beside it, no list",
+            Self::MalformedLetter => "write the subject on one line, and the text with line feeds and tabs only",
+            Self::NotARecipient => "the operator adds them to `recipients` under `[mail]`",
+            Self::LetterRefused => "the operator looks at the server's log; it is not tried again by itself",
+            Self::Unanswered => "look whether it arrived before it is sent again",
             Self::NotInRevision => "check the path from the repository's root on, upper and lower case included",
         }
     }

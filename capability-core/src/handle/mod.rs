@@ -14,10 +14,15 @@
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
 //! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
 //! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
+//! | [`&Mailer`](Mailer) | [`sender`](Mailer::sender), [`send`](Mailer::send) | `mutating`, `external` |
 //! | [`&Repository`](Repository) | [`read`](Repository::read): one file of a revision | any |
+//! | [`&State<Read>`](State) | [`get`](State::get) | any |
+//! | [`&State<Write>`](State) | [`put`](State::put) as well | `mutating` |
+//! | [`&Reviews`](Reviews) | [`file`](Reviews::file) | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //!
-//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository` and the reading side of `Workspace` answer;
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender` and the
+//! reading sides of `Workspace` and `State` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -31,9 +36,12 @@ mod fault;
 mod http;
 mod journal;
 mod lease;
+mod mailer;
 mod permits;
 mod repository;
+mod reviews;
 mod secret;
+mod state;
 mod workspace;
 
 pub use broker::{Broker, BrokerReply, BrokerRequest};
@@ -50,12 +58,15 @@ pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 pub use lease::{Lease, LeaseEnding};
 pub(crate) use lease::{LeaseHolder, Terms};
+pub use mailer::{Letter, MAX_ADDRESS_BYTES, MAX_LETTER_BYTES, MAX_SUBJECT_BYTES, Mailer, is_mail_address};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
 };
 pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised, RevisedKind, is_revision};
+pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES, Review, ReviewKind, Reviews};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
+pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
 pub use workspace::{
     EntryKind, Listing, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES, MAX_WRITE_BYTES, Read, Workspace, WorkspaceAccess,
     WorkspaceEntry, Write, is_plain_path,
@@ -69,7 +80,7 @@ pub struct HandleKind {
     family: HandleFamily,
     /// The configured service or secret, for the families that have several.
     instance: &'static str,
-    /// Whether a workspace is written, too.
+    /// Whether a workspace or a state is written, too.
     may_change: bool,
     /// What an endpoint may be sent.
     allowed: &'static [(HttpMethod, &'static str)],
@@ -97,6 +108,12 @@ pub enum HandleFamily {
     Secret,
     /// Repositories the operator configured, at their revisions.
     Repository,
+    /// The mail server the operator configured.
+    Mailer,
+    /// What the subject keeps from one call to the next.
+    State,
+    /// What a person has to look at.
+    Reviews,
 }
 
 impl HandleFamily {
@@ -113,6 +130,9 @@ impl HandleFamily {
             Self::Workspace => "workspace",
             Self::Secret => "secret",
             Self::Repository => "repository",
+            Self::Mailer => "mailer",
+            Self::State => "state",
+            Self::Reviews => "reviews",
         }
     }
 }
@@ -146,7 +166,7 @@ impl HandleKind {
         self.instance
     }
 
-    /// Whether it is a workspace that is written, too.
+    /// Whether it is a workspace or a state that is written, too.
     #[must_use]
     pub const fn may_change(&self) -> bool {
         self.may_change
@@ -241,7 +261,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Secret<..>`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Secret<..>`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

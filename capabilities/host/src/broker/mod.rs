@@ -21,6 +21,7 @@ mod received {
         None
     }
 }
+mod mail;
 mod repository;
 mod resolve;
 mod secrets;
@@ -31,6 +32,7 @@ pub use endpoint::{Auth, EndpointSettings, Reach};
 pub use http::{Host, Place, Scheme};
 #[cfg(target_os = "linux")]
 pub use linux::LinuxDevice;
+pub use mail::{MailSettings, Security};
 pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
 pub(crate) use secrets::private_text;
@@ -46,11 +48,12 @@ use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
-use crate::store::sqlite::SqliteJournal;
+use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
 use files::Files;
 use http::Connector;
+use mail::Mailer;
 use repository::Repositories;
 use secrets::Secrets;
 
@@ -67,6 +70,8 @@ pub struct Bound {
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
     pub secrets: Option<PathBuf>,
+    /// The mail server.
+    pub mail: Option<MailSettings>,
     /// Repositories by name, and the directory of their copies.
     pub repositories: Option<(BTreeMap<String, RepositorySource>, PathBuf)>,
 }
@@ -89,6 +94,8 @@ pub struct HostBroker {
     files: Option<Arc<Files>>,
     secrets: Option<Secrets>,
     repositories: Option<Arc<Repositories>>,
+    mailer: Option<Arc<Mailer>>,
+    kept: Option<(SqliteState, SqliteReviews)>,
 }
 
 impl HostBroker {
@@ -108,13 +115,15 @@ impl HostBroker {
             files: None,
             secrets: None,
             repositories: None,
+            mailer: None,
+            kept: None,
         }
     }
 
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets, repositories } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, mail, repositories } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
@@ -122,10 +131,18 @@ impl HostBroker {
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root))),
             secrets: secrets.map(Secrets::new),
+            mailer: mail
+                .map(|settings| Arc::new(Mailer::new(settings, Arc::clone(&resolver), Arc::clone(&self.environment)))),
             repositories: repositories
                 .map(|(sources, copies)| Arc::new(Repositories::new(sources, copies, Arc::clone(&resolver)))),
             ..self
         }
+    }
+
+    /// The same broker, in front of these stores of what subjects keep and leave for people.
+    #[must_use]
+    pub fn keeping(self, state: SqliteState, reviews: SqliteReviews) -> Self {
+        Self { kept: Some((state, reviews)), ..self }
     }
 
     /// Gives back whatever sessions it opened with services. Nothing is lost without it but time: they end by themselves.
@@ -238,6 +255,8 @@ impl Broker for HostBroker {
             HandleFamily::Endpoint => self.endpoint(&kind, class).is_some(),
             // Only this kernel confines a lookup.
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
+            HandleFamily::State | HandleFamily::Reviews => self.kept.is_some(),
+            HandleFamily::Mailer => self.mailer.is_some(),
             HandleFamily::Repository => self.repositories().is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
         }
@@ -290,6 +309,35 @@ impl Broker for HostBroker {
                     let read = tokio::task::spawn_blocking(move || found.read(&name, &revision, &path)).await;
                     read.unwrap_or(Err(BrokerFault::Unavailable)).map(|read| BrokerReply::Revised(Box::new(read)))
                 }),
+            },
+            BrokerRequest::Kept { scope, key } => match &self.kept {
+                None => refused(BrokerFault::Unserved),
+                Some((state, _)) => {
+                    let found = state.get(lease.identity(), self.environment.now(), scope, key);
+                    Box::pin(async move { found.await.map(BrokerReply::Kept) })
+                }
+            },
+            BrokerRequest::Keep { scope, key, value } => match &self.kept {
+                None => refused(BrokerFault::Unserved),
+                Some((state, _)) => {
+                    let put = state.put(lease.identity(), self.environment.now(), scope, key, value);
+                    Box::pin(async move { put.await.map(|()| BrokerReply::Done) })
+                }
+            },
+            BrokerRequest::Review { review } => match &self.kept {
+                None => refused(BrokerFault::Unserved),
+                Some((_, reviews)) => {
+                    let filed = reviews.file(lease.identity(), self.environment.now(), review);
+                    Box::pin(async move { filed.await.map(BrokerReply::Filed) })
+                }
+            },
+            BrokerRequest::Sender { to } => match &self.mailer {
+                None => refused(BrokerFault::Unserved),
+                Some(mailer) => Box::pin(core::future::ready(mailer.sender(&to).map(BrokerReply::Sender))),
+            },
+            BrokerRequest::Send { letter } => match self.mailer.clone() {
+                None => refused(BrokerFault::Unserved),
+                Some(mailer) => self.carried(lease, async move { mailer.send(&letter).await.map(BrokerReply::Sent) }),
             },
             BrokerRequest::Reveal { secret } => match self.secrets.clone() {
                 None => refused(BrokerFault::Unserved),

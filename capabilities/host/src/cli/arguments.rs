@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::policy::{Explain, ReachArgs};
 use super::repositories::Repositories;
+use super::reviews::{Reviews, State};
 use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
@@ -96,6 +97,12 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// See and close what subjects left for people to look at (operators)
+    #[command(subcommand)]
+    Reviews(Reviews),
+    /// Read and erase what subjects keep (operators)
+    #[command(subcommand)]
+    State(State),
     /// See configured repositories, and fetch those that are elsewhere (operators)
     #[command(subcommand)]
     Repositories(Repositories),

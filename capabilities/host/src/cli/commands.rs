@@ -119,6 +119,8 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             let request = Request::OptInSet { proof: proofs.operator().await?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
+        Command::Reviews(command) => super::reviews::reviews(connection, command, &proofs, output).await,
+        Command::State(command) => super::reviews::state(connection, command, &proofs, output).await,
         Command::Repositories(command) => super::repositories::perform(connection, command, &proofs, output).await,
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
         Command::Policy(Policy::Show) => {

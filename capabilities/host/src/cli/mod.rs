@@ -14,6 +14,7 @@ mod program;
 mod render;
 mod report;
 mod repositories;
+mod reviews;
 mod self_model;
 mod table;
 mod terminal;

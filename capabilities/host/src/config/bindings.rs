@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::broker::{Auth, EndpointSettings, Place, Reach, RepositorySource, Scheme};
+use crate::broker::{Auth, EndpointSettings, MailSettings, Place, Reach, RepositorySource, Scheme};
 
 /// `[http]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -74,6 +74,8 @@ pub struct Bindings {
     pub authorities: Option<PathBuf>,
     /// The workspace's root.
     pub workspace: Option<PathBuf>,
+    /// The mail server.
+    pub mail: Option<MailSettings>,
     /// The repositories, by name.
     pub repositories: BTreeMap<String, RepositorySource>,
 }

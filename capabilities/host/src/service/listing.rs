@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::Service;
 use crate::broker::Reach;
 use crate::protocol::{Description, Fault, Row};
+use crate::words::counted;
 
 impl Service {
     pub(crate) fn list(&self) -> Vec<Row> {
@@ -56,7 +57,12 @@ impl Service {
     fn bound_to(&self, kind: &HandleKind, class: Class) -> Option<String> {
         let bindings = self.host.config().bindings();
         Some(match kind.family() {
-            HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => return None,
+            HandleFamily::Context
+            | HandleFamily::Clock
+            | HandleFamily::Device
+            | HandleFamily::Journal
+            | HandleFamily::State
+            | HandleFamily::Reviews => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -83,6 +89,13 @@ impl Service {
                     if kind.may_change() { "written below" } else { "read below" },
                     root.display()
                 ),
+            },
+            HandleFamily::Mailer => match &bindings.mail {
+                None => format!("{kind}: nothing is configured"),
+                Some(mail) => {
+                    let recipients = counted(mail.recipients.len(), "listed recipient", "listed recipients");
+                    format!("{kind}: from {} by {}, to {recipients}", mail.from, mail.server.place)
+                }
             },
             HandleFamily::Repository => {
                 match bindings.repositories.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>() {
@@ -148,12 +161,15 @@ fn needs(entry: &Capability) -> Vec<String> {
         | HandleFamily::Clock
         | HandleFamily::Device
         | HandleFamily::Journal
+        | HandleFamily::State
+        | HandleFamily::Reviews
         | HandleFamily::Http => None,
         HandleFamily::Endpoint if class.network == Network::Local => {
             Some(format!("endpoints.{} on the device", kind.instance()))
         }
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
         HandleFamily::Workspace => Some("workspace".to_owned()),
+        HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
     });

@@ -97,10 +97,15 @@ impl EndpointSettings {
     /// Whether a credential would be sent without encryption to another machine.
     #[must_use]
     pub fn tells_its_credential(&self) -> bool {
-        let near = match &self.place.host {
+        self.scheme == Scheme::Http && self.auth != Auth::None && !self.is_near()
+    }
+
+    /// Whether it is on this very machine.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        match &self.place.host {
             crate::broker::http::Host::Address(address) => address.is_loopback(),
             crate::broker::http::Host::Name(name) => name == "localhost",
-        };
-        self.scheme == Scheme::Http && self.auth != Auth::None && !near
+        }
     }
 }

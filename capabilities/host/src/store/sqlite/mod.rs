@@ -1,4 +1,4 @@
-//! Approvals, grants, turn counters and journals in one SQLite database.
+//! Approvals, grants, turn counters, journals, state and reviews in one SQLite database.
 //!
 //! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
 //! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
@@ -10,13 +10,17 @@ mod denials;
 mod grants;
 mod journal;
 mod retained;
+mod reviews;
 mod schema;
+mod state;
 mod turns;
 
 pub use approvals::SqliteApprovals;
 pub use grants::SqliteGrants;
 pub use journal::{JournalEntry, SqliteJournal};
+pub use reviews::{OpenReview, SqliteReviews};
 pub use schema::DatabaseError;
+pub use state::{SqliteState, StateEntry};
 pub use turns::SqliteTurns;
 
 use std::path::Path;
@@ -62,6 +66,18 @@ impl Database {
     #[must_use]
     pub fn turns(&self) -> SqliteTurns {
         SqliteTurns::new(self.clone())
+    }
+
+    /// What subjects keep.
+    #[must_use]
+    pub fn state(&self) -> SqliteState {
+        SqliteState::new(self.clone())
+    }
+
+    /// What subjects left for people to look at.
+    #[must_use]
+    pub fn reviews(&self) -> SqliteReviews {
+        SqliteReviews::new(self.clone())
     }
 
     /// The journals.
