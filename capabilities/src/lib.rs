@@ -12,6 +12,8 @@
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
 //! | [`state.get`](state::state_get) | a text that the subject keeps | `read_only` + `local` |
 //! | [`state.put`](state::state_put) | keeps one | `mutating` + `local` |
+//! | [`schedule.create`](schedule::schedule_create), [`schedule.cancel`](schedule::schedule_cancel) | makes and ends calls that are made at times | `mutating` + `local` |
+//! | [`schedule.list`](schedule::schedule_list) | lists them | `read_only` + `local` |
 //! | [`package.trust`](review::package_trust) | asks a person to trust a source of packages | `mutating` + `local` |
 //! | [`dependency.request`](review::dependency_request) | asks a person for a package | `mutating` + `local` |
 //! | [`mail.send`](mail::mail_send) | a letter to somebody that the operator listed | `mutating` + `external` |
@@ -34,6 +36,7 @@ pub mod pihole;
 pub mod plain;
 pub mod repository;
 pub mod review;
+pub mod schedule;
 pub mod state;
 pub mod system;
 pub mod web;

@@ -199,7 +199,7 @@ pub use executor::{Executor, Outcome, Proposal};
 pub use failure::{Failure, IntoFailure};
 pub use future::{BoxFuture, Soon, SoonFuture};
 pub use handle::{
-    Clock, Context, Device, Endpoint, Http, Journal, Mailer, Repository, Reviews, Secret, State, Workspace,
+    Clock, Context, Device, Endpoint, Http, Journal, Mailer, Repository, Reviews, Schedules, Secret, State, Workspace,
 };
 pub use hex::HexError;
 pub use preview::{MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview};

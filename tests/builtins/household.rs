@@ -110,6 +110,25 @@ impl Household {
         self.host.erase_state(&self.operator, subject).await
     }
 
+    /// The operator ends a schedule.
+    pub async fn cancel_schedule(&self, number: u64) -> Result<(), SettingError> {
+        self.host.cancel_schedule(&self.operator, number).await
+    }
+
+    /// The operator says yes to whatever comes next.
+    pub async fn approve_next(&self) {
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            let waiting = self.host.executor().waiting(&self.operator).await.unwrap();
+            if let Some(found) = waiting.first() {
+                self.host.executor().answer(&self.operator, found.id, Answer::Approve).await.unwrap();
+                return;
+            }
+            assert!(Instant::now() < end, "nothing came");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// The operator closes a review.
     pub async fn close_review(&self, number: u64) -> Result<(), SettingError> {
         self.host.close_review(&self.operator, number).await

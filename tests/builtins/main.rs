@@ -28,6 +28,8 @@ mod prometheus;
 #[cfg(test)]
 mod repository;
 #[cfg(test)]
+mod schedules;
+#[cfg(test)]
 mod search;
 #[cfg(test)]
 mod searxng;

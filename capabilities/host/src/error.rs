@@ -82,6 +82,8 @@ reasons! {
         UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
         /// No repository elsewhere is configured under that name.
         NoSuchRepository => "no repository elsewhere is configured under that name\nhelp: see them with `capability repositories list`",
+        /// There is no such schedule.
+        NoSuchSchedule => "no schedule has that number\nhelp: see them with `capability schedules list`",
         /// There is no such open review.
         NoSuchReview => "no open review has that number\nhelp: see them with `capability reviews list`",
         /// A store did not answer.

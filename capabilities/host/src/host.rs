@@ -22,6 +22,7 @@ use crate::error::{HostError, SettingError};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::runner::{HostRunner, Placement};
+use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::web::Way;
@@ -109,6 +110,8 @@ impl Host {
         let journal = database.journal();
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
         let broker = broker.keeping(database.state(), database.reviews());
+        let names = registry.iter().map(|held| held.entry().name().as_str().to_owned());
+        let broker = broker.scheduling(Schedules::new(database.schedules(), Arc::clone(&environment), names.collect()));
         let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
@@ -275,6 +278,11 @@ impl Host {
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The database, for what makes calls by itself.
+    pub(crate) const fn database(&self) -> &Database {
+        &self.database
     }
 
     /// The data directory.

@@ -42,6 +42,7 @@ pub mod panic_hook;
 pub mod policy;
 mod protocol;
 pub mod runner;
+mod schedule;
 mod service;
 mod socket;
 pub mod store;

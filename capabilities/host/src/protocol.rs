@@ -139,6 +139,10 @@ pub enum Request {
     StateShow(Proof, Subject),
     /// Erase what a subject keeps. Operators only.
     StateErase(Proof, Subject),
+    /// Every schedule. Operators only.
+    ScheduleList(Proof),
+    /// End a schedule. Operators only.
+    ScheduleCancel(Proof, u64),
     /// Every configured repository.
     RepositoryList,
     /// Fetch a repository that is elsewhere. Operators only.
@@ -481,6 +485,16 @@ pub struct StateShown {
     pub value: String,
     /// When it was put.
     pub at: Timestamp,
+}
+
+/// One schedule and whose it is.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ScheduleShown {
+    /// For whom it acts.
+    pub subject: Subject,
+    /// The schedule, in its subject's words.
+    #[serde(flatten)]
+    pub schedule: capability_core::handle::Scheduled,
 }
 
 /// One configured repository.

@@ -73,10 +73,11 @@ impl Service {
         reply
     }
 
-    /// Expires what nobody answered in time, on record.
+    /// Expires what nobody answered in time, on record, and makes the calls whose time has come.
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
+        self.host.run_due(self.host.environment().now()).await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -133,6 +134,10 @@ impl Service {
             Request::StateShow(proof, subject) => document(&self.kept(&self.operator(proof, peer)?, subject).await?),
             Request::StateErase(proof, subject) => {
                 document(&self.erase_state(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::ScheduleList(proof) => document(&self.every_schedule(&self.operator(proof, peer)?).await?),
+            Request::ScheduleCancel(proof, number) => {
+                document(&self.cancel_schedule(&self.operator(proof, peer)?, *number).await?)
             }
             Request::RepositoryList => document(&self.host.repositories()),
             Request::RepositoryFetch(proof, name) => {

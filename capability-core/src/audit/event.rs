@@ -253,6 +253,13 @@ pub enum SettingKey {
         /// Its number.
         number: u64,
     },
+    /// A schedule was ended by an operator.
+    ScheduleCancelled {
+        /// Whose it was.
+        subject: Subject,
+        /// Its number.
+        number: u64,
+    },
     /// A repository that is elsewhere is fetched.
     RepositoryFetch {
         /// Which, by its name in the configuration.

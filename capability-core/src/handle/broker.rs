@@ -6,7 +6,7 @@ use super::endpoint::fits;
 use super::{
     BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Kept, Lease, Letter, Listing,
     MAX_ADDRESS_BYTES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES,
-    MAX_WRITE_BYTES, Review, Revised, StateScope, is_configured_name,
+    MAX_WRITE_BYTES, Plan, Review, Revised, Scheduled, StateScope, is_configured_name,
 };
 use crate::contract::Class;
 use crate::future::BoxFuture;
@@ -110,6 +110,23 @@ pub enum BrokerRequest {
         /// What.
         review: Review,
     },
+    /// When a plan would run next.
+    Foreseen {
+        /// The plan.
+        plan: Plan,
+    },
+    /// The subject's schedules.
+    Schedules,
+    /// Make a schedule.
+    Schedule {
+        /// What it calls, and when.
+        plan: Plan,
+    },
+    /// End a schedule of the subject's.
+    Unschedule {
+        /// Its number.
+        number: u64,
+    },
     /// A secret's value.
     Reveal {
         /// The secret kind's name.
@@ -138,6 +155,10 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Kept { .. } => "Kept",
             Self::Keep { .. } => "Keep",
             Self::Review { .. } => "Review",
+            Self::Foreseen { .. } => "Foreseen",
+            Self::Schedules => "Schedules",
+            Self::Schedule { .. } => "Schedule",
+            Self::Unschedule { .. } => "Unschedule",
             Self::Reveal { .. } => "Reveal",
         })
     }
@@ -157,7 +178,9 @@ impl BrokerRequest {
             | Self::List { .. }
             | Self::Revised { .. }
             | Self::Sender { .. }
-            | Self::Kept { .. } => false,
+            | Self::Kept { .. }
+            | Self::Foreseen { .. }
+            | Self::Schedules => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
@@ -167,6 +190,8 @@ impl BrokerRequest {
             | Self::Send { .. }
             | Self::Keep { .. }
             | Self::Review { .. }
+            | Self::Schedule { .. }
+            | Self::Unschedule { .. }
             | Self::Reveal { .. } => true,
         }
     }
@@ -189,7 +214,15 @@ impl BrokerRequest {
                 key.len() <= MAX_KEY_BYTES && value.as_ref().is_none_or(|value| value.len() <= MAX_VALUE_BYTES)
             }
             Self::Review { review } => review.fits(),
-            Self::Now | Self::DayBegan | Self::Device | Self::Connect | Self::Authorities | Self::Reveal { .. } => true,
+            Self::Foreseen { plan } | Self::Schedule { plan } => plan.fits(),
+            Self::Now
+            | Self::DayBegan
+            | Self::Device
+            | Self::Connect
+            | Self::Authorities
+            | Self::Schedules
+            | Self::Unschedule { .. }
+            | Self::Reveal { .. } => true,
         }
     }
 
@@ -231,6 +264,14 @@ impl BrokerRequest {
                 }
             }
             Self::Review { .. } => holds(HandleFamily::Reviews, "").map(drop),
+            Self::Foreseen { .. } | Self::Schedules => holds(HandleFamily::Schedules, "").map(drop),
+            Self::Schedule { .. } | Self::Unschedule { .. } => {
+                if holds(HandleFamily::Schedules, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
         }
     }
@@ -269,6 +310,10 @@ pub enum BrokerReply {
     Done,
     /// It is filed under this number.
     Filed(u64),
+    /// When it would run next.
+    Foreseen(Vec<Timestamp>),
+    /// The schedules.
+    Schedules(Vec<Scheduled>),
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
@@ -291,8 +336,8 @@ mod tests {
     use super::BrokerRequest;
     use crate::handle::{
         BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Letter,
-        Mailer, Read, Reads, Repository, Review, ReviewKind, Reviews, Secret, SecretKind, State, StateScope, Workspace,
-        Write,
+        Mailer, Plan, Read, Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State,
+        StateScope, Workspace, Write,
     };
 
     struct Service;
@@ -313,6 +358,11 @@ mod tests {
 
     fn review(about: &str) -> Review {
         Review { kind: ReviewKind::Dependency, about: about.to_owned(), reason: String::new() }
+    }
+
+    fn plan(cron: &str) -> Plan {
+        let [cron, zone, capability, arguments] = [cron, "", "", ""].map(str::to_owned);
+        Plan { cron, zone, capability, arguments }
     }
 
     fn letter(text: &str) -> Letter {
@@ -336,6 +386,10 @@ mod tests {
             (BrokerRequest::Kept { scope: StateScope::Core, key: path() }, State::<Read>::KIND),
             (BrokerRequest::Keep { scope: StateScope::Session, key: path(), value: None }, State::<Write>::KIND),
             (BrokerRequest::Review { review: review("") }, Reviews::KIND),
+            (BrokerRequest::Foreseen { plan: plan("") }, Schedules::<Read>::KIND),
+            (BrokerRequest::Schedules, Schedules::<Read>::KIND),
+            (BrokerRequest::Schedule { plan: plan("") }, Schedules::<Write>::KIND),
+            (BrokerRequest::Unschedule { number: 1 }, Schedules::<Write>::KIND),
             (BrokerRequest::Sender { to: path() }, Mailer::KIND),
             (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
         ]
@@ -399,6 +453,7 @@ mod tests {
             BrokerRequest::Kept { scope: StateScope::Core, key: "x".repeat(65) },
             BrokerRequest::Keep { scope: StateScope::Core, key: path(), value: Some("x".repeat((16 << 10) + 1)) },
             BrokerRequest::Review { review: review(&"x".repeat(513)) },
+            BrokerRequest::Schedule { plan: plan(&"x".repeat(129)) },
             BrokerRequest::Sender { to: "x".repeat(255) },
             BrokerRequest::Send { letter: letter(&"x".repeat((128 << 10) + 1)) },
             BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
@@ -414,7 +469,10 @@ mod tests {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
         assert_eq!(
             seen,
-            [false, false, true, true, true, false, false, true, true, true, false, false, true, true, false, true]
+            [
+                false, false, true, true, true, false, false, true, true, true, false, false, true, true, false, false,
+                true, true, false, true
+            ]
         );
     }
 

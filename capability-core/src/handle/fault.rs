@@ -89,6 +89,10 @@ pub enum BrokerFault {
     NotInRevision,
     /// It is no plain key.
     MalformedKey,
+    /// Times, zone, capability or arguments of a plan are none.
+    MalformedPlan,
+    /// The subject has no such schedule.
+    UnknownSchedule,
     /// It is no plain mail address.
     MalformedAddress,
     /// A letter's subject or text has a control character.
@@ -139,6 +143,8 @@ impl BrokerFault {
             Self::NotFetched => "the repository is elsewhere, and nobody has fetched it yet",
             Self::UnknownRevision => "the repository has no such revision",
             Self::NotInRevision => "the revision has nothing at that path",
+            Self::MalformedPlan => "times, zone, capability or arguments of the plan are none",
+            Self::UnknownSchedule => "you have no such schedule",
             Self::MalformedKey => "the key is not written plainly",
             Self::MalformedAddress => "it is no plain mail address",
             Self::MalformedLetter => "the letter has a control character where none can be",
@@ -192,6 +198,10 @@ impl BrokerFault {
             Self::UnknownRevision => {
                 "name a branch or tag that it has; the operator fetches newer ones with `capability repositories fetch`"
             }
+            Self::MalformedPlan => {
+                "write five fields as in `0 7 * * MON-FRI`, a zone as in `Europe/Berlin`, a capability that exists and makes no schedules, and a JSON object"
+            }
+            Self::UnknownSchedule => "see yours with `schedule.list`",
             Self::MalformedKey => "write it with `a-z`, `0-9`, `.`, `_` and `-`, at most 64 of them",
             Self::MalformedAddress => "write one address, as in `ada@example.org`: no name beside it, no list",
             Self::MalformedLetter => "write the subject on one line, and the text with line feeds and tabs only",

@@ -19,10 +19,12 @@
 //! | [`&State<Read>`](State) | [`get`](State::get) | any |
 //! | [`&State<Write>`](State) | [`put`](State::put) as well | `mutating` |
 //! | [`&Reviews`](Reviews) | [`file`](Reviews::file) | `mutating` |
+//! | [`&Schedules<Read>`](Schedules) | [`list`](Schedules::list), [`next`](Schedules::next) | any |
+//! | [`&Schedules<Write>`](Schedules) | [`create`](Schedules::create) and [`cancel`](Schedules::cancel) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //!
 //! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender` and the
-//! reading sides of `Workspace` and `State` answer;
+//! reading sides of `Workspace`, `State` and `Schedules` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -40,6 +42,7 @@ mod mailer;
 mod permits;
 mod repository;
 mod reviews;
+mod schedules;
 mod secret;
 mod state;
 mod workspace;
@@ -65,6 +68,7 @@ pub use permits::{
 };
 pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised, RevisedKind, is_revision};
 pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES, Review, ReviewKind, Reviews};
+pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
 pub use workspace::{
@@ -80,7 +84,7 @@ pub struct HandleKind {
     family: HandleFamily,
     /// The configured service or secret, for the families that have several.
     instance: &'static str,
-    /// Whether a workspace or a state is written, too.
+    /// Whether a workspace, a state or schedules are written, too.
     may_change: bool,
     /// What an endpoint may be sent.
     allowed: &'static [(HttpMethod, &'static str)],
@@ -114,6 +118,8 @@ pub enum HandleFamily {
     State,
     /// What a person has to look at.
     Reviews,
+    /// Calls that are made at times.
+    Schedules,
 }
 
 impl HandleFamily {
@@ -133,6 +139,7 @@ impl HandleFamily {
             Self::Mailer => "mailer",
             Self::State => "state",
             Self::Reviews => "reviews",
+            Self::Schedules => "schedules",
         }
     }
 }
@@ -166,7 +173,7 @@ impl HandleKind {
         self.instance
     }
 
-    /// Whether it is a workspace or a state that is written, too.
+    /// Whether it is a workspace, a state or schedules, and written, too.
     #[must_use]
     pub const fn may_change(&self) -> bool {
         self.may_change
@@ -261,7 +268,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Secret<..>`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

@@ -48,6 +48,7 @@ use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
+use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
@@ -96,6 +97,7 @@ pub struct HostBroker {
     repositories: Option<Arc<Repositories>>,
     mailer: Option<Arc<Mailer>>,
     kept: Option<(SqliteState, SqliteReviews)>,
+    schedules: Option<Arc<Schedules>>,
 }
 
 impl HostBroker {
@@ -117,6 +119,7 @@ impl HostBroker {
             repositories: None,
             mailer: None,
             kept: None,
+            schedules: None,
         }
     }
 
@@ -143,6 +146,12 @@ impl HostBroker {
     #[must_use]
     pub fn keeping(self, state: SqliteState, reviews: SqliteReviews) -> Self {
         Self { kept: Some((state, reviews)), ..self }
+    }
+
+    /// The same broker, in front of these schedules.
+    #[must_use]
+    pub(crate) fn scheduling(self, schedules: Schedules) -> Self {
+        Self { schedules: Some(Arc::new(schedules)), ..self }
     }
 
     /// Gives back whatever sessions it opened with services. Nothing is lost without it but time: they end by themselves.
@@ -222,6 +231,20 @@ impl HostBroker {
         self.endpoints.get(kind.instance()).filter(|service| service.settings().reach.serves(class.network))
     }
 
+    fn in_schedules<F>(
+        &self,
+        lease: &Lease,
+        act: impl FnOnce(Arc<Schedules>, Lease) -> F,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>
+    where
+        F: Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
+    {
+        match self.schedules.clone() {
+            None => refused(BrokerFault::Unserved),
+            Some(schedules) => self.carried(lease, act(schedules, lease.clone())),
+        }
+    }
+
     fn in_files(
         &self,
         lease: &Lease,
@@ -256,6 +279,7 @@ impl Broker for HostBroker {
             // Only this kernel confines a lookup.
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
             HandleFamily::State | HandleFamily::Reviews => self.kept.is_some(),
+            HandleFamily::Schedules => self.schedules.is_some(),
             HandleFamily::Mailer => self.mailer.is_some(),
             HandleFamily::Repository => self.repositories().is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
@@ -331,6 +355,19 @@ impl Broker for HostBroker {
                     Box::pin(async move { filed.await.map(BrokerReply::Filed) })
                 }
             },
+            BrokerRequest::Foreseen { plan } => match &self.schedules {
+                None => refused(BrokerFault::Unserved),
+                Some(schedules) => Box::pin(core::future::ready(schedules.foreseen(&plan).map(BrokerReply::Foreseen))),
+            },
+            BrokerRequest::Schedules => self.in_schedules(lease, |schedules, lease| async move {
+                schedules.list(lease.identity()).await.map(BrokerReply::Schedules)
+            }),
+            BrokerRequest::Schedule { plan } => self.in_schedules(lease, |schedules, lease| async move {
+                schedules.create(lease.identity(), plan).await.map(BrokerReply::Filed)
+            }),
+            BrokerRequest::Unschedule { number } => self.in_schedules(lease, move |schedules, lease| async move {
+                schedules.cancel(lease.identity(), number).await.map(|()| BrokerReply::Done)
+            }),
             BrokerRequest::Sender { to } => match &self.mailer {
                 None => refused(BrokerFault::Unserved),
                 Some(mailer) => Box::pin(core::future::ready(mailer.sender(&to).map(BrokerReply::Sender))),

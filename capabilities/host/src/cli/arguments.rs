@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use super::policy::{Explain, ReachArgs};
 use super::repositories::Repositories;
 use super::reviews::{Reviews, State};
+use super::schedules::Schedules;
 use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
@@ -103,6 +104,9 @@ pub enum Command {
     /// Read and erase what subjects keep (operators)
     #[command(subcommand)]
     State(State),
+    /// See and end the calls that are made at times (operators)
+    #[command(subcommand)]
+    Schedules(Schedules),
     /// See configured repositories, and fetch those that are elsewhere (operators)
     #[command(subcommand)]
     Repositories(Repositories),

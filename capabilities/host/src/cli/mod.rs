@@ -15,6 +15,7 @@ mod render;
 mod report;
 mod repositories;
 mod reviews;
+mod schedules;
 mod self_model;
 mod table;
 mod terminal;

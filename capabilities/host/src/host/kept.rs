@@ -34,6 +34,18 @@ impl Host {
         Ok(self.state().erase(subject).await?)
     }
 
+    /// Ends a schedule of any subject's: recorded first, ended second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; it goes on then.
+    pub async fn cancel_schedule(&self, operator: &Operator, number: u64) -> Result<(), SettingError> {
+        let found = self.schedules().list(None).await?.into_iter().find(|found| found.schedule.number == number);
+        let subject = found.ok_or(SettingError::NoSuchSchedule)?.subject;
+        self.executor.record_setting(operator, SettingKey::ScheduleCancelled { subject, number }).await?;
+        self.schedules().cancel(number, None).await?;
+        Ok(())
+    }
+
     /// Closes an open review and erases what it says: recorded first, closed second.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use capability_core::store::StoreFault;
 use serde_json::{Value, json};
 
 use super::{DOCTOR, Service};
-use crate::protocol::{Fault, ReviewShown, StateShown};
+use crate::protocol::{Fault, ReviewShown, ScheduleShown, StateShown};
 
 impl Service {
     pub(super) async fn open_reviews(&self, _: &Operator) -> Result<Vec<ReviewShown>, Fault> {
@@ -25,6 +25,16 @@ impl Service {
     pub(super) async fn close_review(&self, operator: &Operator, number: u64) -> Result<Value, Fault> {
         self.host.close_review(operator, number).await.map_err(|error| Fault::told(4, &error))?;
         Ok(json!({ "closed": number }))
+    }
+
+    pub(super) async fn every_schedule(&self, _: &Operator) -> Result<Vec<ScheduleShown>, Fault> {
+        let found = self.host.schedules().list(None).await.map_err(broken)?;
+        Ok(found.into_iter().map(|found| ScheduleShown { subject: found.subject, schedule: found.schedule }).collect())
+    }
+
+    pub(super) async fn cancel_schedule(&self, operator: &Operator, number: u64) -> Result<Value, Fault> {
+        self.host.cancel_schedule(operator, number).await.map_err(|error| Fault::told(4, &error))?;
+        Ok(json!({ "cancelled": number }))
     }
 
     pub(super) async fn kept(&self, _: &Operator, subject: &Subject) -> Result<Vec<StateShown>, Fault> {

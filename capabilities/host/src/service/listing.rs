@@ -62,7 +62,8 @@ impl Service {
             | HandleFamily::Device
             | HandleFamily::Journal
             | HandleFamily::State
-            | HandleFamily::Reviews => return None,
+            | HandleFamily::Reviews
+            | HandleFamily::Schedules => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -163,6 +164,7 @@ fn needs(entry: &Capability) -> Vec<String> {
         | HandleFamily::Journal
         | HandleFamily::State
         | HandleFamily::Reviews
+        | HandleFamily::Schedules
         | HandleFamily::Http => None,
         HandleFamily::Endpoint if class.network == Network::Local => {
             Some(format!("endpoints.{} on the device", kind.instance()))

@@ -1,4 +1,4 @@
-//! Approvals, grants, turn counters, journals, state and reviews in one SQLite database.
+//! Approvals, grants, turn counters, journals, state, reviews and schedules in one SQLite database.
 //!
 //! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
 //! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
@@ -11,6 +11,7 @@ mod grants;
 mod journal;
 mod retained;
 mod reviews;
+mod schedules;
 mod schema;
 mod state;
 mod turns;
@@ -19,6 +20,7 @@ pub use approvals::SqliteApprovals;
 pub use grants::SqliteGrants;
 pub use journal::{JournalEntry, SqliteJournal};
 pub use reviews::{OpenReview, SqliteReviews};
+pub use schedules::{OwnedSchedule, SqliteSchedules};
 pub use schema::DatabaseError;
 pub use state::{SqliteState, StateEntry};
 pub use turns::SqliteTurns;
@@ -78,6 +80,12 @@ impl Database {
     #[must_use]
     pub fn reviews(&self) -> SqliteReviews {
         SqliteReviews::new(self.clone())
+    }
+
+    /// The schedules.
+    #[must_use]
+    pub fn schedules(&self) -> SqliteSchedules {
+        SqliteSchedules::new(self.clone())
     }
 
     /// The journals.

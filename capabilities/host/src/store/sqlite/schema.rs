@@ -9,7 +9,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use crate::data_dir::{DataDirError, open_append};
 
 /// Each step brings the database one version up. A step that was released is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql"), include_str!("0004.sql")];
 
 /// Why a database is not used.
 #[derive(Debug)]
@@ -123,6 +124,10 @@ fn prepare(connection: rusqlite::Result<Connection>, path: &Path) -> Result<Conn
         .execute_batch(
             "UPDATE grants SET ended = 'restarted', ended_at = unixepoch() * 1000000, target = NULL WHERE ended IS NULL",
         )
+        .map_err(told)?;
+    // A run that was on its way ended with its host.
+    connection
+        .execute_batch("UPDATE schedules SET last_outcome = 'interrupted' WHERE last_outcome IN ('running', 'pending')")
         .map_err(told)?;
     // What was erased before a crash must not stay in the write-ahead log.
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").map_err(told)?;
