@@ -42,7 +42,7 @@ pub async fn mail_send(
     let sent = mailer.send(Letter { to, subject, text }).await;
     sent.map(|message_id| SentLetter { message_id }).map_err(|fault| match fault {
         // Only then may something have left.
-        BrokerFault::Unanswered | BrokerFault::Ended => fault.into_public(),
+        BrokerFault::Uncertain | BrokerFault::Ended => fault.into_public(),
         _ => fault.into_public().and_before_effect(),
     })
 }

@@ -102,7 +102,7 @@ pub enum BrokerFault {
     /// The mail server does not take the letter.
     LetterRefused,
     /// The connection broke off after the letter was on its way.
-    Unanswered,
+    Uncertain,
 }
 
 impl BrokerFault {
@@ -150,7 +150,7 @@ impl BrokerFault {
             Self::MalformedLetter => "the letter has a control character where none can be",
             Self::NotARecipient => "the operator did not list that recipient",
             Self::LetterRefused => "the mail server does not take the letter",
-            Self::Unanswered => "the connection broke off, and the letter may have been sent",
+            Self::Uncertain => "the connection broke off, and the letter may have been sent",
         }
     }
 
@@ -207,7 +207,7 @@ impl BrokerFault {
             Self::MalformedLetter => "write the subject on one line, and the text with line feeds and tabs only",
             Self::NotARecipient => "the operator adds them to `recipients` under `[mail]`",
             Self::LetterRefused => "the operator looks at the server's log; it is not tried again by itself",
-            Self::Unanswered => "look whether it arrived before it is sent again",
+            Self::Uncertain => "look whether it arrived before it is sent again",
             Self::NotInRevision => "check the path from the repository's root on, upper and lower case included",
         }
     }

@@ -59,7 +59,7 @@ impl Mailer {
     /// [`BrokerFault::NotARecipient`]; [`BrokerFault::LetterRefused`] when the server does not take it;
     /// [`BrokerFault::Unavailable`], [`BrokerFault::TimedOut`], [`BrokerFault::Untrusted`],
     /// [`BrokerFault::CredentialRefused`] and [`BrokerFault::CredentialUnreadable`] when it cannot be spoken with: nothing was
-    /// sent then. [`BrokerFault::Unanswered`] when the connection broke off after the letter: it may have been sent.
+    /// sent then. [`BrokerFault::Uncertain`] when the connection broke off after the letter: it may have been sent.
     pub async fn send(&self, letter: Letter) -> Result<String, BrokerFault> {
         letter.check()?;
         match self.0.ask(BrokerRequest::Send { letter }).await? {

@@ -72,7 +72,7 @@ impl Mailer {
         let host = self.settings.from.split_once('@').map_or("localhost", |(_, host)| host);
         let id = format!("{}@{host}", hex::encode(&random));
         let sending = smtp::send(&self.settings, &*self.resolver, letter, &id);
-        timeout(SEND_TIMEOUT, sending).await.unwrap_or(Err(BrokerFault::Unanswered)).map(|()| id)
+        timeout(SEND_TIMEOUT, sending).await.unwrap_or(Err(BrokerFault::Uncertain)).map(|()| id)
     }
 
     /// Whether the operator listed that recipient. Hosts are compared without regard to case, names are not.

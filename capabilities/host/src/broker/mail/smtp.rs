@@ -40,7 +40,7 @@ pub async fn send(
         }
         // A server that answers says what it did with it: nothing.
         Err(error) if error.status().is_some() => Err(BrokerFault::LetterRefused),
-        Err(_) => Err(BrokerFault::Unanswered),
+        Err(_) => Err(BrokerFault::Uncertain),
     }
 }
 
