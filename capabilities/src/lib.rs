@@ -19,6 +19,10 @@
 //! | [`mail.send`](mail::mail_send) | a letter to somebody that the operator listed | `mutating` + `external` |
 //! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
 //! | [`database.delete`](locked::database_delete) | nothing: it is locked | `mutating` + `external` |
+//! | [`fs.read`](fs::read::fs_read) | one file | `read_only` + `local` |
+//! | [`fs.list`](fs::list::fs_list) | what stands in a directory | `read_only` + `local` |
+//! | [`fs.search`](fs::search::fs_search) | lines of files | `read_only` + `local` |
+//! | [`fs.glob`](fs::glob::fs_glob) | files by their paths | `read_only` + `local` |
 //!
 //! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
 //! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.
@@ -26,6 +30,7 @@
 //! Two modules are of use to other packages' capabilities too: [`http`] speaks HTTP on the connection that `&Http` gives, and
 //! [`plain`] makes text from elsewhere fit to be shown.
 
+pub mod fs;
 pub mod http;
 pub mod locked;
 pub mod mail;
@@ -39,6 +44,7 @@ pub mod review;
 pub mod schedule;
 pub mod state;
 pub mod system;
+pub mod terminal;
 pub mod web;
 
 capability_core::contracts!("../contracts.lock");

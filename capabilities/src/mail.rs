@@ -55,5 +55,5 @@ fn is_letter(to: &str, subject: &str, text: &str) -> Result<(), BrokerFault> {
 /// From whom, and by which server. Somebody who is not listed is refused here.
 async fn from_whom(mailer: &Mailer, to: &str, _: &str, _: &str) -> Result<Preview, Failure> {
     let text = mailer.sender(to).await.map_err(BrokerFault::into_public)?;
-    Ok(Preview { text, rests_on: Vec::new() })
+    Ok(Preview { text, ..Preview::default() })
 }

@@ -124,7 +124,7 @@ async fn what_stands_there(
         RevisedKind::Submodule => "a commit of another repository",
     };
     let text = format!("{what} of {} bytes, object {}, in commit {}", found.size, found.object, found.commit);
-    Ok(Preview { text, rests_on: Vec::new() })
+    Ok(Preview { text, ..Preview::default() })
 }
 
 fn file(repository: String, path: String, found: Revised) -> RepositoryFile {

@@ -72,8 +72,7 @@ async fn when(
     schedules.next(plan(cron, zone, capability, arguments)).await.map_err(BrokerFault::into_public)?;
     Ok(Preview {
         text: format!("calls {capability} at `{cron}` by the clock of {zone}, until it is cancelled"),
-        rests_on: Vec::new(),
-    })
+        ..Preview::default() })
 }
 
 /// Schedules, and what became of them.

@@ -93,5 +93,5 @@ async fn what_is_there(
         None => "nothing is kept there".to_owned(),
         Some(kept) => format!("{does} {} bytes that were put there at {}", kept.value.len(), kept.at),
     };
-    Ok(Preview { text, rests_on: Vec::new() })
+    Ok(Preview { text, ..Preview::default() })
 }

@@ -85,6 +85,8 @@ codes! {
     SessionEnded "session_ended" at Entry: "the session has ended", help "open a new session";
     /// No entry has that name and version.
     UnknownCapability "unknown_capability" at Resolve: "no capability has exactly that name and version", help "see what exists with `capability list`";
+    /// The tool is not the one that was found.
+    SelectionStale "selection_stale" at Resolve: "the tool is another one than the one that was found: its definition has changed since", help "search again with `tool_search`, and call it with the digest it gives";
     /// Above the size limit.
     ArgumentsTooLarge "arguments_too_large" at Validate: "the arguments are too large", help "send at most 1 MiB of JSON";
     /// Not JSON, or not of a kind that is taken.
@@ -119,6 +121,10 @@ codes! {
     Locked "locked" at Policy: "this capability is locked: it exists to be named and never runs", help "nothing unlocks it";
     /// The subject's manifest does not declare it.
     Undeclared "undeclared" at Policy: "this subject's manifest does not declare the capability", help "an operator adds it to the subject's manifest";
+    /// The subject's manifest asks for a person.
+    ManifestAsk "manifest_ask" at Policy: "this subject's manifest asks for a person", help "a person answers it";
+    /// The subject's manifest denies it.
+    ManifestDeny "manifest_deny" at Policy: "this subject's manifest denies it", help "an operator changes the subject's manifest";
     /// Plan mode blocks what changes or leaves the device.
     PlanMode "plan_mode" at Policy: "plan mode runs only what is read-only and local", help "ask again in a live session";
     /// The family of an external capability is off.
@@ -143,6 +149,16 @@ codes! {
     ClockUnjudged "clock_unjudged" at Policy: "a rule asks for the time, and this machine's clock is not set", help "an operator sets the clock";
     /// The class's floor asks for a fresh answer.
     FloorRequired "floor_required" at Policy: "its class needs a fresh confirmation", help "a person answers this very invocation";
+    /// The command can do more than look, or is not fully understood.
+    GuardHigh "guard_high" at Policy: "this command can do more than look, or is not fully understood", help "a person looks at each part of it; the preview names them";
+    /// The command is one that is never run.
+    GuardBlock "guard_block" at Policy: "a part of this command is never run here", help "leave that part out; nothing lifts it";
+    /// The call acts outside the workspace.
+    OutsideWorkspace "outside_workspace" at Policy: "this call acts outside the workspace", help "name a path inside the workspace";
+    /// The call acts on a path that often holds secrets.
+    SensitivePath "sensitive_path" at Policy: "this call acts on a path that often holds secrets", help "name another path, or a person answers it";
+    /// The call acts on a path that nothing may change.
+    ProtectedPath "protected_path" at Policy: "this call acts on a path that is protected", help "name another path";
     /// No broker of this host serves one of its handles.
     MissingRuntimeBinding "missing_runtime_binding" at Policy: "the capability exists, and this host has nothing bound to it", help "an operator configures what it needs; see `capability describe`";
     /// The capability's own cap for this turn is used up.

@@ -95,6 +95,7 @@
 //!         grant_limits: GrantLimits::off(),
 //!         history: Arc::new(MemoryHistory::new()),
 //!         policy: Arc::new(MemoryPolicy::new()),
+//!         providers: Arc::new(capability_core::provider::NoProviders),
 //!         environment: Arc::new(Still),
 //!         key: DigestKey::new([7; 32]),
 //!         limits: Limits::default(),
@@ -145,6 +146,7 @@
 //! | `self_model` | what a session can do at one moment, what it takes, and what is out of reach and why (feature `analysis`) |
 //! | [`observation`] | an outcome as data: with where it comes from, in a frame its content cannot leave |
 //! | [`provider`] | who executes a call |
+//! | [`surface`] | the tools a model sees |
 //! | [`audit`] | the one event type, and the sink that takes records |
 //! | [`store`] | what the executor remembers, as traits with implementations in memory |
 //!
@@ -185,6 +187,7 @@ pub mod registry;
 pub mod self_model;
 pub mod session;
 pub mod store;
+pub mod surface;
 mod time;
 
 pub use arguments::{
@@ -202,7 +205,7 @@ pub use handle::{
     Clock, Context, Device, Endpoint, Http, Journal, Mailer, Repository, Reviews, Schedules, Secret, State, Workspace,
 };
 pub use hex::HexError;
-pub use preview::{MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview};
+pub use preview::{Concern, MAX_ACTS_ON, MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview, Raise, RaisedTo};
 pub use registry::Registry;
 pub use session::Session;
 pub use time::{Environment, Timestamp};

@@ -13,6 +13,16 @@ mod fixtures;
 mod sampler;
 
 #[cfg(test)]
+#[expect(dead_code, reason = "each suite uses some of it")]
+#[path = "../surface/tools.rs"]
+mod tools;
+
+#[cfg(test)]
+mod budget;
+#[cfg(test)]
+mod meaning;
+
+#[cfg(test)]
 mod every_registered_capability {
     use std::sync::Arc;
 
@@ -69,6 +79,7 @@ mod every_registered_capability {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits::default(),

@@ -9,7 +9,7 @@ use capability_core::audit::OutcomeKind as Kind;
 use capability_core::executor::{AnswerFault, GrantFault};
 use capability_core::session::Mode;
 use capability_core::store::{Approvals as _, Grants as _, Moved, Spent};
-use capability_core::{Code, Outcome, Proposal};
+use capability_core::{Code, Concern, Outcome, Proposal, Raise};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -25,9 +25,18 @@ fn limit(minutes: u64, uses: u32) -> GrantLimit {
 
 /// Turned on for everything that asks by default, and for what must never have one.
 fn everywhere() -> GrantLimits {
-    ["lab.repo", "lab.command", "lab.asks", "lab.who", "lab.act_write_local", "lab.act_read_external", "lab.locked"]
-        .into_iter()
-        .fold(GrantLimits::off(), |limits, name| limits.with(name, limit(30, 1000)))
+    [
+        "lab.repo",
+        "lab.command",
+        "lab.asks",
+        "lab.who",
+        "lab.act_write_local",
+        "lab.act_read_external",
+        "lab.locked",
+        "lab.look",
+    ]
+    .into_iter()
+    .fold(GrantLimits::off(), |limits, name| limits.with(name, limit(30, 1000)))
 }
 
 fn bench() -> Bench {
@@ -492,4 +501,19 @@ fn whatever_grants_exist_a_required_floor_needs_a_fresh_answer() {
         })
         .expect("it holds");
     assert!(by_grant.get() > 50, "grants were used: {}", by_grant.get());
+}
+
+/// A rule's question has one; with a raise on top, which is the same verdict, it has none.
+#[tokio::test]
+async fn no_standing_answer_covers_what_a_look_at_the_call_raises() {
+    let bench = bench();
+    bench.rules("[[rule]]\nid = \"ask\"\neffect = \"ask\"\ncapability = \"lab.look\"\n");
+    let asked = json!({});
+    granted(&bench, "lab.look", &asked, limit(10, 5)).await;
+    assert!(bench.invoke("lab.look", &asked).await.result().is_some(), "it answers the rule");
+    bench.world().set_raise(Some(Raise::ask(Concern::SensitivePath)));
+    let id = bench.pending("lab.look", &asked).await;
+    assert_eq!(bench.executor.grant(&bench.operator(), id, limit(10, 5)).await, Err(GrantFault::Off));
+    bench.world().set_raise(Some(Raise::ask_fresh(Concern::SensitivePath)));
+    bench.pending("lab.look", &asked).await;
 }

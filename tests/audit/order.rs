@@ -50,7 +50,7 @@ async fn the_whole_log_of_one_approved_call() {
             clear("locked"), clear("declared"), clear("mode"), clear("opt_in"), clear("binding"),
             { "contributor": "floor", "verdict": "ask_fresh", "code": "floor_required" },
             clear("operator_rules"), clear("workspace_rules"), clear("package_rules"), clear("delegation"),
-            clear("fault"),
+            clear("guard"), clear("fault"),
         ],
     }));
     let guarantees = json!({ "isolation": "none", "deadline": "cooperative" });

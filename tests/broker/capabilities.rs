@@ -160,7 +160,7 @@ async fn looked(
         switches.post("/switch", &lamp).await.map_or_else(word, |_| "switched".to_owned()),
         token.reveal().await.map_or_else(word, |_| "revealed".to_owned()),
     ];
-    Ok(Preview { text: tried.join(" "), rests_on: vec![] })
+    Ok(Preview { text: tried.join(" "), rests_on: vec![], ..Preview::default() })
 }
 
 /// Reads a file.

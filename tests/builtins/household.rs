@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use capability_core::approval::Operator;
+use capability_core::approval::{Operator, PendingApproval};
 use capability_core::audit::OutcomeKind;
 use capability_core::contract::Network;
 use capability_core::executor::{Outcome, Proposal};
@@ -144,6 +144,17 @@ impl Household {
     /// The operator fetches a repository.
     pub async fn fetch(&self, name: &str) -> Result<(), SettingError> {
         self.host.fetch_repository(&self.operator, name).await
+    }
+
+    /// Asks; something happens while it waits; the operator says yes; the call is resumed.
+    pub async fn call_after(&self, name: &str, arguments: &Value, meanwhile: impl FnOnce(&PendingApproval)) -> Outcome {
+        let session = self.session();
+        let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
+        let approval = asked.approval().unwrap_or_else(|| panic!("it does not wait: {asked:?}"));
+        let found = self.host.executor().approval(&self.operator, approval).await.unwrap().unwrap();
+        meanwhile(&found.filed.unwrap().approval);
+        self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
+        self.host.executor().resume(&session, approval).await
     }
 
     /// The same, and it went well.

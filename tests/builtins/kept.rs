@@ -101,10 +101,13 @@ async fn what_only_people_do_is_filed_for_them_and_nothing_else_happens() {
     let household = Household::open(folder(), "").await;
     let trust = json!({ "source": "https://packages.canary.example/simple", "reason": "it has the canary" });
     let wanted = json!({ "ecosystem": "pypi", "package": "canary==1.0", "reason": "to count canaries" });
-    let asked = household.ask("package.trust", &trust).await;
+    let turn = household.turn();
+    let asked = household.ask_in(&turn, "package.trust", &trust).await;
     assert_eq!((asked.kind(), asked.stage()), (OutcomeKind::Pending, Stage::Confirm), "{asked:?}");
     assert!(household.host.reviews().open().await.unwrap().is_empty(), "nobody has said yes");
-    let first = household.called("package.trust", &trust).await["review"].as_u64().unwrap();
+    let done = household.approved(&turn, &asked).await;
+    let first: Value = serde_json::from_str(done.result().unwrap_or_else(|| panic!("{done:?}"))).unwrap();
+    let first = first["review"].as_u64().unwrap();
     let second = household.called("dependency.request", &wanted).await["review"].as_u64().unwrap();
     let open = household.host.reviews().open().await.unwrap();
     let shown: Vec<_> =

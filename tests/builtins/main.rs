@@ -8,6 +8,8 @@ mod bans;
 #[cfg(test)]
 mod fetch;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod git;

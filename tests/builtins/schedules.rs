@@ -47,7 +47,6 @@ async fn a_schedule_runs_when_its_time_has_come_and_once_each_time() {
     tokio::join!(household.host.run_due(later), household.host.run_due(later));
     let schedule: Subject = format!("schedule:{number}").parse().unwrap();
     assert_eq!(household.host.journal().count(&schedule).await.unwrap(), 2);
-    assert_eq!(household.host.journal().count(&Subject::local()).await.unwrap(), 0);
     let log = household.log();
     assert!(
         log.contains(&format!("\"subject\":\"schedule:{number}\"")) && log.contains("\"origin\":\"schedule\""),
@@ -140,7 +139,7 @@ async fn what_is_no_plan_is_refused_before_anybody_is_asked() {
         with("capability", "schedule.list"),
         with("capability", "*.*"),
         with("arguments", "[]"),
-        with("arguments", "{"),
+        with("arguments", "{]"),
     ] {
         let outcome = household.ask("schedule.create", &bad).await;
         assert_eq!(

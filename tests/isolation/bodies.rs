@@ -5,7 +5,7 @@ use std::os::fd::FromRawFd;
 use std::time::Duration;
 
 use capability_core::handle::{Clock, Context, Device, Journal, Workspace, Write as Writing};
-use capability_core::{Failure, Preview, capability};
+use capability_core::{Concern, Failure, Preview, Raise, capability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -236,7 +236,12 @@ pub fn checked(deed: Deed) -> String {
 
 async fn shown(clock: &Clock, _: &Journal, text: &String) -> Result<Preview, Failure> {
     clock.now().await?;
-    Ok(Preview { text: format!("would write {text}"), rests_on: vec![[7; 32]] })
+    Ok(Preview {
+        text: format!("would write {text}"),
+        rests_on: vec![[7; 32]],
+        raise: Some(Raise::ask(Concern::SensitivePath)),
+        ..Preview::default()
+    })
 }
 
 /// Writes, after showing what.

@@ -1,8 +1,8 @@
 //! A body in a worker is a body: same handles, same ends, same records.
 
-use capability_core::Code;
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::executor::{Effect, Ended};
+use capability_core::{Code, Concern, Raise};
 use serde_json::{Value, json};
 
 use crate::bodies::Sight;
@@ -83,6 +83,7 @@ async fn a_preview_is_shown_and_nothing_is_written_before_the_answer() {
     let found = lab.host.executor().approval(&operator, *approval).await.unwrap().expect("it waits");
     let preview = found.filed.and_then(|filed| filed.approval.preview).expect("a preview");
     assert_eq!((preview.text.as_str(), preview.rests_on), ("would write a line", vec![[7; 32]]));
+    assert_eq!(preview.raise, Some(Raise::ask(Concern::SensitivePath)), "what the worker's look raised came along");
     assert!(lab.journal().await.is_empty());
     lab.host.executor().answer(&operator, *approval, capability_core::store::Answer::Approve).await.unwrap();
     let outcome = lab.host.executor().resume(&lab.session(), *approval).await;

@@ -3,7 +3,7 @@
 use capability_core::executor::Effect;
 use capability_core::policy::OptIn;
 use capability_core::session::Mode;
-use capability_core::{Code, Preview};
+use capability_core::{Code, Concern, Preview, Raise, RaisedTo};
 use serde_json::json;
 
 use crate::fixtures::Bench;
@@ -16,7 +16,7 @@ async fn the_approver_is_shown_the_arguments_that_would_run_and_the_preview() {
     bench.world().set_hash(3);
     let id = bench.pending("lab.edit", &json!({ "text": "b" })).await;
     let filed = bench.found(id).await.and_then(|found| found.filed).expect("it has content");
-    let shown = Preview { text: "- old\n+ new".to_owned(), rests_on: vec![[3; 32]] };
+    let shown = Preview { text: "- old\n+ new".to_owned(), rests_on: vec![[3; 32]], ..Preview::default() };
     assert_eq!(filed.approval.preview, Some(shown));
     let arguments: serde_json::Value = serde_json::from_slice(&filed.approval.arguments).expect("JSON");
     assert_eq!(arguments["text"], "b");
@@ -89,4 +89,142 @@ async fn no_preview_is_made_for_a_call_that_policy_denies() {
     }
     assert_eq!(bench.world().previewed(), 0, "no author's code ran");
     assert_eq!(bench.bindings.journal_of(&bench.subject), Vec::<String>::new(), "and no handle was used");
+}
+
+/// What stands in the newest decision of policy: the verdict, and what the capability's own look contributed.
+fn guarded(bench: &Bench) -> (serde_json::Value, serde_json::Value) {
+    let events = bench.events();
+    let decision = events.iter().rfind(|event| event["event"] == "policy_decision").expect("one");
+    let said = decision["contributions"].as_array().expect("a list");
+    let guard = said.iter().find(|one| one["contributor"] == "guard").expect("it contributes");
+    (decision["verdict"].clone(), json!([guard["verdict"], guard["code"]]))
+}
+
+#[tokio::test]
+async fn a_look_at_the_call_raises_what_its_class_would_let_pass() {
+    let bench = Bench::new();
+    assert!(bench.invoke("lab.look", &json!({})).await.result().is_some(), "nothing stands against it");
+    assert_eq!(guarded(&bench), (json!("allow"), json!(["allow", "clear"])));
+    for concern in Concern::ALL {
+        let code = concern.code();
+        for raise in [Raise::ask(concern), Raise::ask_fresh(concern)] {
+            let before = bench.world().ran();
+            bench.world().set_raise(Some(raise));
+            let id = bench.pending("lab.look", &json!({})).await;
+            let verdict = json!(raise.verdict);
+            assert_eq!(guarded(&bench), (verdict.clone(), json!([verdict, code])), "{raise:?}");
+            let filed = bench.found(id).await.and_then(|found| found.filed).expect("it has content");
+            assert_eq!((filed.approval.because, json!(filed.approval.verdict)), (vec![code], verdict));
+            assert_eq!(bench.world().ran(), before, "nobody has answered");
+            bench.approve(id).await;
+            assert!(bench.resume(id).await.result().is_some(), "{raise:?}: the answer is enough");
+        }
+        bench.world().set_raise(Some(Raise::deny(concern)));
+        let before = bench.world().ran();
+        let outcome = bench.invoke("lab.look", &json!({})).await;
+        assert_eq!((outcome.code(), outcome.stage(), outcome.effect()), (Some(code), code.stage(), Effect::NotStarted));
+        assert_eq!(guarded(&bench), (json!("deny"), json!(["deny", code])));
+        assert_eq!(bench.world().ran(), before);
+    }
+}
+
+/// It is one voice among others: what the class, a rule or the manifest asks for stays.
+#[tokio::test]
+async fn a_look_at_the_call_lowers_nothing() {
+    let bench = Bench::new();
+    bench.world().set_raise(Some(Raise::ask(Concern::GuardHigh)));
+    bench.pending("lab.edit", &json!({})).await;
+    assert_eq!(guarded(&bench), (json!("ask_fresh"), json!(["ask", "guard_high"])), "the floor stands");
+    bench.rules("[[rule]]\nid = \"no\"\neffect = \"deny\"\nreason = \"no\"\ncapability = \"lab.look\"\n");
+    assert_eq!(bench.invoke("lab.look", &json!({})).await.code(), Some(Code::RuleDeny));
+    bench.rules("[[rule]]\nid = \"yes\"\neffect = \"allow\"\nreason = \"yes\"\ncapability = \"lab.look\"\n");
+    bench.world().set_raise(Some(Raise::deny(Concern::GuardBlock)));
+    assert_eq!(bench.invoke("lab.look", &json!({})).await.code(), Some(Code::GuardBlock), "no rule lifts it");
+    for raised in [RaisedTo::Ask, RaisedTo::AskFresh, RaisedTo::Deny] {
+        assert!(raised.verdict() > capability_core::policy::Verdict::Allow);
+    }
+}
+
+/// A resumed call is looked at again: a raise that was not there when a person answered is part of what was not approved, and
+/// a denial ends it before its answer is used.
+#[tokio::test]
+async fn a_raise_that_comes_later_is_not_what_was_approved() {
+    let bench = Bench::new();
+    let id = bench.pending("lab.edit", &json!({})).await;
+    bench.approve(id).await;
+    bench.world().set_raise(Some(Raise::ask_fresh(Concern::ProtectedPath)));
+    assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalMismatch));
+    bench.world().set_raise(Some(Raise::deny(Concern::ProtectedPath)));
+    assert_eq!(bench.resume(id).await.code(), Some(Code::ProtectedPath));
+    assert_eq!(bench.world().ran(), 0);
+    bench.world().set_raise(None);
+    assert!(bench.resume(id).await.result().is_some(), "the answer was not used up");
+}
+
+/// Rules are held against everything that a call acts on, its target and what its own look found: a denial or a question of
+/// any counts, and a rule that lets one of them pass says nothing about the others.
+#[tokio::test]
+async fn rules_are_held_against_everything_that_a_call_acts_on() {
+    let bench = Bench::new();
+    bench.rules(
+        r#"
+        [[rule]]
+        id = "commands"
+        effect = "ask"
+        capability = "lab.look"
+        [[rule]]
+        id = "status"
+        effect = "allow"
+        reason = "it only looks"
+        capability = "lab.look"
+        target = { argv = ["git", "status", "**"] }
+        [[rule]]
+        id = "root"
+        effect = "deny"
+        reason = "never here"
+        capability = "lab.look"
+        target = { argv = ["sudo", "**"] }
+        "#,
+    );
+    let (status, other, sudo) = (r#"["git","status"]"#, r#"["ls"]"#, r#"["sudo","id"]"#);
+    for (argv, acts_on, verdict, rule) in [
+        (Some(["git", "status"]), vec![], "allow", "status"),
+        (Some(["git", "status"]), vec![status, r#"["git","status","-s"]"#], "allow", "status"),
+        (Some(["git", "status"]), vec![status, other], "ask", "commands"),
+        (Some(["git", "log"]), vec![status], "ask", "commands"),
+        (Some(["git", "status"]), vec![other, sudo, status], "deny", "root"),
+        (None, vec![], "ask", "commands"),
+        (None, vec![status], "allow", "status"),
+        (None, vec![status, other], "ask", "commands"),
+        (None, vec![sudo, status], "deny", "root"),
+        (None, vec![status, "git status"], "deny", ""),
+    ] {
+        bench.world().set_acts_on(&acts_on);
+        let outcome = bench.invoke("lab.look", &json!({ "argv": argv })).await;
+        let events = bench.events();
+        let decision = events.iter().rfind(|event| event["event"] == "policy_decision").expect("one");
+        assert_eq!(decision["verdict"], verdict, "{argv:?} {acts_on:?}: {outcome:?}");
+        let decided = decision["deciding"].as_array().cloned().unwrap_or_default();
+        let decided: Vec<_> = decided.iter().filter_map(|one| one.as_str()).collect();
+        assert_eq!(decided, if rule.is_empty() { vec![] } else { vec![rule] }, "{decision}");
+        let id = outcome.approval();
+        assert_eq!(id.is_some(), verdict == "ask");
+        if rule.is_empty() {
+            assert_eq!(outcome.code(), Some(Code::TargetUnjudged), "what cannot be read is denied where a rule asks");
+        }
+    }
+}
+
+/// What it acts on is part of what a person approves.
+#[tokio::test]
+async fn an_approval_is_for_everything_that_a_call_acts_on() {
+    let bench = Bench::new();
+    bench.world().set_raise(Some(Raise::ask(Concern::GuardHigh)));
+    bench.world().set_acts_on(&[r#"["ls"]"#]);
+    let id = bench.pending("lab.look", &json!({})).await;
+    bench.approve(id).await;
+    bench.world().set_acts_on(&[r#"["ls"]"#, r#"["rm"]"#]);
+    assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalMismatch));
+    bench.world().set_acts_on(&[r#"["ls"]"#]);
+    assert!(bench.resume(id).await.result().is_some());
 }

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use capability_core::approval::ApprovalId;
 use capability_core::executor::{Effect, Limits};
 use capability_core::policy::OptIn;
-use capability_core::session::Mode;
+use capability_core::session::{Declarations, Demand, Mode};
 use capability_core::store::{Answer, Approvals as _};
-use capability_core::{Code, Outcome, Proposal, Stage, Timestamp};
+use capability_core::{Code, Concern, Outcome, Proposal, Raise, Stage, Timestamp};
 use serde_json::json;
 
 use crate::fixtures::Bench;
@@ -33,7 +33,12 @@ async fn provoke(code: Code) -> Option<Case> {
     let bench = Bench::new();
     let raw = async |text: &[u8]| bench.invoke_raw("lab.act_read_local", text).await;
     let outcome = match code {
-        Code::Clear | Code::DefaultAsk | Code::RuleAsk | Code::RuleAskFresh | Code::FloorRequired => return None,
+        Code::Clear
+        | Code::DefaultAsk
+        | Code::ManifestAsk
+        | Code::RuleAsk
+        | Code::RuleAskFresh
+        | Code::FloorRequired => return None,
         Code::ModeRefused => {
             let dream = bench.session(1, Mode::Dream, 1);
             bench.executor.invoke(&dream, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
@@ -43,6 +48,11 @@ async fn provoke(code: Code) -> Option<Case> {
             bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
         }
         Code::UnknownCapability => bench.invoke("lab.act_read_locals", &json!({ "behaviour": "answer" })).await,
+        Code::SelectionStale => {
+            let digest = "00000000000000000000000000000000".parse().expect("32 digits");
+            let stale = proposal("lab.act_read_local", &json!({ "behaviour": "answer" })).selected(digest);
+            bench.executor.invoke(&bench.session, stale).await
+        }
         Code::ArgumentsTooLarge => raw(&vec![b' '; 10 << 20]).await,
         Code::ArgumentsMalformed => raw(b"{\"behaviour\":").await,
         Code::DuplicateKey => raw(br#"{"behaviour":"answer","behaviour":"answer"}"#).await,
@@ -70,6 +80,10 @@ async fn provoke(code: Code) -> Option<Case> {
             let session = bench.declaring(&["lab.asks"]);
             bench.executor.invoke(&session, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
         }
+        Code::ManifestDeny => {
+            let session = bench.with_manifest(Declarations::everything().demanding(Vec::new(), Some(Demand::Deny)));
+            bench.executor.invoke(&session, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
+        }
         Code::PlanMode => {
             let plan = bench.session(1, Mode::Plan, 1);
             bench.executor.invoke(&plan, proposal("lab.act_write_local", &json!({ "behaviour": "answer" }))).await
@@ -93,6 +107,11 @@ async fn provoke(code: Code) -> Option<Case> {
         Code::ClockUnjudged => {
             bench.rules("[[rule]]\nid = \"ask\"\neffect = \"ask\"\nwhen = { days = [\"mon\"], tz = \"UTC\" }\n");
             bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
+        }
+        Code::GuardHigh | Code::GuardBlock | Code::OutsideWorkspace | Code::SensitivePath | Code::ProtectedPath => {
+            let concern = Concern::ALL.into_iter().find(|concern| concern.code() == code).expect("one has it");
+            bench.world().set_raise(Some(Raise::deny(concern)));
+            bench.invoke("lab.look", &json!({})).await
         }
         Code::DefaultDeny => bench.invoke("lab.denies", &json!({})).await,
         Code::MissingRuntimeBinding => bench.invoke("lab.needs_service", &json!({})).await,
@@ -182,7 +201,8 @@ async fn every_code_is_given_by_a_real_call_at_its_stage_with_one_record_and_not
         assert_eq!(bench.world().effects().len(), effects, "{code}: nothing was changed");
         provoked.push(code);
     }
-    let reasons = [Code::Clear, Code::DefaultAsk, Code::RuleAsk, Code::RuleAskFresh, Code::FloorRequired];
+    let reasons =
+        [Code::Clear, Code::DefaultAsk, Code::ManifestAsk, Code::RuleAsk, Code::RuleAskFresh, Code::FloorRequired];
     let expected: Vec<_> = Code::ALL.iter().copied().filter(|code| !reasons.contains(code)).collect();
     assert_eq!(provoked, expected);
 }

@@ -1,9 +1,16 @@
 //! What holds of every verdict, whoever contributes.
 
-use capability_core::policy::{Contribution, Contributor, Verdict, evaluate};
+use std::sync::Arc;
+
+use capability_core::contract::TargetKind;
+use capability_core::policy::{Contribution, Contributor, Question, Verdict, evaluate};
+use capability_core::session::{Declarations, Subject};
 use proptest::prelude::*;
 
-use super::reference::every_question;
+use super::reference::{every_question, question};
+use super::rules::entry;
+
+const WORDS: [&str; 3] = ["git", "ls", "sudo"];
 
 const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Ask, Verdict::AskFresh, Verdict::Deny];
 
@@ -62,6 +69,37 @@ fn every_contributor_is_listed_once_in_its_order() {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A call that acts on several things takes what the strictest of them takes alone: nothing is lowered by what stands
+    /// beside it, and their order does not matter.
+    #[test]
+    fn several_targets_take_what_the_strictest_takes(
+        rules in prop::collection::vec((0_usize..4, 0_usize..WORDS.len(), 0_usize..=WORDS.len()), 0..6),
+        acted in prop::collection::vec((0_usize..WORDS.len(), 0_usize..WORDS.len()), 1..5),
+        first in any::<bool>(),
+    ) {
+        let effects = ["allow", "ask", "ask_fresh", "deny"];
+        let mut text = String::new();
+        for (at, (effect, program, word)) in rules.iter().enumerate() {
+            let (effect, program) = (effects[*effect], WORDS[*program]);
+            let rest = WORDS.get(*word).copied().unwrap_or("**");
+            text += &format!("[[rule]]\nid = \"r{at}\"\neffect = \"{effect}\"\nreason = \"r\"\ntarget = {{ argv = [\"{program}\", \"{rest}\"] }}\n");
+        }
+        let policy = Arc::new(crate::fixtures::rules::operator(&text));
+        let (subject, declarations) = (Subject::local(), Declarations::everything());
+        let plain = question(entry("lab.look"), &policy, &subject, &declarations);
+        let mut texts: Vec<String> = acted.iter().map(|(program, word)| format!(r#"["{}","{}"]"#, WORDS[*program], WORDS[*word])).collect();
+        let alone = |text: &str| evaluate(&Question { target: Some((TargetKind::Argv, text)), ..plain }).verdict();
+        let strictest = texts.iter().map(|text| alone(text)).max().expect("one");
+        for _ in 0..texts.len() {
+            texts.rotate_left(1);
+            let own = texts[0].clone();
+            let (target, acts_on) = if first { (Some((TargetKind::Argv, own.as_str())), &texts[1..]) } else { (None, &texts[..]) };
+            let decision = evaluate(&Question { target, acts_on, ..plain });
+            prop_assert_eq!(decision.verdict(), strictest, "{}", text);
+            prop_assert!(acts_on.is_empty() || decision.flip().is_none() || policy.is_empty());
+        }
+    }
 
     /// The lattice itself: joining is associative, commutative and idempotent, and `deny` absorbs.
     #[test]

@@ -5,13 +5,20 @@ use std::sync::Arc;
 
 use capability_core::policy::{OptIn, Policy, Question, Verdict, evaluate};
 use capability_core::session::{Declarations, Mode, Origin, Subject};
-use capability_core::{Capability, Code, Registry, Timestamp};
+use capability_core::{Capability, Code, Concern, Raise, RaisedTo, Registry, Timestamp};
 
 /// Entries of every lock and default.
 pub const ENTRIES: [&str; 5] = ["lab.act_read_local", "lab.asks", "lab.denies", "lab.locked", "lab.act_write_external"];
 
 pub const MODES: [Mode; 4] = [Mode::Live, Mode::Plan, Mode::Dream, Mode::Replay];
 pub const OPT_INS: [OptIn; 3] = [OptIn::On, OptIn::Off, OptIn::Damaged];
+
+pub const RAISED: [Option<Raise>; 4] = [
+    None,
+    Some(Raise::ask(Concern::SensitivePath)),
+    Some(Raise::ask_fresh(Concern::GuardHigh)),
+    Some(Raise::deny(Concern::GuardBlock)),
+];
 
 /// A live model's question that nothing stands against, but its class.
 pub fn question<'a>(
@@ -29,9 +36,11 @@ pub fn question<'a>(
         behind: &[],
         scope: None,
         target: None,
+        acts_on: &[],
         mode: Mode::Live,
         opt_in: OptIn::On,
         bound: true,
+        raised: None,
         faulted: false,
         at: Timestamp::from_micros(0),
         policy,
@@ -52,9 +61,11 @@ pub fn every_question(mut each: impl FnMut(&Question<'_>)) -> usize {
                     for declarations in &declarations {
                         for flags in 0..4_u8 {
                             let (bound, faulted) = (flags & 1 != 0, flags & 2 != 0);
-                            let plain = question(capability, &policy, &subject, declarations);
-                            each(&Question { class, mode, opt_in, bound, faulted, ..plain });
-                            asked += 1;
+                            for raised in RAISED {
+                                let plain = question(capability, &policy, &subject, declarations);
+                                each(&Question { class, mode, opt_in, bound, faulted, raised, ..plain });
+                                asked += 1;
+                            }
                         }
                     }
                 }
@@ -92,14 +103,24 @@ fn reference(question: &Question<'_>) -> (Verdict, Code) {
     if question.capability.default_effect() == DefaultEffect::Deny {
         return (Verdict::Deny, Code::DefaultDeny);
     }
+    let raised = question.raised.map(|raise| (raise.verdict, raise.code.code()));
+    if let Some((RaisedTo::Deny, code)) = raised {
+        return (Verdict::Deny, code);
+    }
     if question.faulted {
         return (Verdict::Deny, Code::StoreUnavailable);
     }
     if external || mutating {
         return (Verdict::AskFresh, Code::FloorRequired);
     }
+    if let Some((RaisedTo::AskFresh, code)) = raised {
+        return (Verdict::AskFresh, code);
+    }
     if question.capability.default_effect() == DefaultEffect::Ask {
         return (Verdict::Ask, Code::DefaultAsk);
+    }
+    if let Some((RaisedTo::Ask, code)) = raised {
+        return (Verdict::Ask, code);
     }
     (Verdict::Allow, Code::Clear)
 }
@@ -110,7 +131,7 @@ fn every_combination_is_judged_as_the_reference_does() {
         let decision = evaluate(question);
         assert_eq!((decision.verdict(), decision.code()), reference(question), "{question:?}");
     });
-    assert_eq!(asked, ENTRIES.len() * 4 * MODES.len() * OPT_INS.len() * 2 * 4);
+    assert_eq!(asked, ENTRIES.len() * 4 * MODES.len() * OPT_INS.len() * 2 * 4 * RAISED.len());
 }
 
 /// The class that counts is the question's, not the entry's: a foreign tool's is classified elsewhere.

@@ -30,7 +30,7 @@ async fn fetch(context: &Context, address: String, http: &Http, server: String) 
 
 async fn show(context: &Context, http: &Http, address: &str, server: &str) -> Result<Preview, Failure> {
     let _ = (context, http);
-    Ok(Preview { text: format!("{address} {server}"), rests_on: Vec::new() })
+    Ok(Preview { text: format!("{address} {server}"), rests_on: Vec::new(), ..Preview::default() })
 }
 
 fn sensible(address: &str, server: &str) -> Result<(), String> {

@@ -19,7 +19,7 @@ async fn plain(path: String, workspace: &Workspace<Read>, lines: Option<u32>) {
 
 async fn show(workspace: &Workspace<Read>, path: &str, lines: &Option<u32>) -> Result<Preview, std::io::Error> {
     std::future::ready(()).await;
-    Ok(Preview { text: format!("{workspace:?} {path} {lines:?}"), rests_on: Vec::new() })
+    Ok(Preview { text: format!("{workspace:?} {path} {lines:?}"), rests_on: Vec::new(), ..Preview::default() })
 }
 
 #[capability(name = "preview.whole", version = 1, side_effect = read_only, network = local, preview = show::whole)]

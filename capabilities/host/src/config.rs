@@ -3,6 +3,7 @@
 mod bindings;
 mod mail;
 mod repositories;
+mod mcp;
 mod standing;
 mod web;
 
@@ -10,6 +11,7 @@ pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub use mail::MailTable;
 pub use repositories::RepositoryTable;
+pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
 
@@ -85,6 +87,14 @@ use crate::data_dir::{DataDirError, read_private};
 /// [web]
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
+///
+/// [mcp]
+/// listen = "127.0.0.1:8723"
+/// turn = "1m"
+/// patience = "45s"
+///
+/// [mcp.clients.desktop]
+/// person = "anna"
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -114,12 +124,17 @@ pub struct Config {
     pub repositories: BTreeMap<String, RepositoryTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
+    /// How programs that speak MCP are served.
+    pub mcp: McpTable,
     /// What stands behind the handles, checked.
     #[serde(skip)]
     bindings: Bindings,
     /// The same, checked.
     #[serde(skip)]
     web_settings: WebSettings,
+    /// The same, checked.
+    #[serde(skip)]
+    mcp_settings: McpSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
@@ -313,6 +328,8 @@ impl Config {
         }
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.mcp_settings = McpSettings::of(&config.mcp)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
 
@@ -367,10 +384,16 @@ impl Config {
     pub const fn web(&self) -> &WebSettings {
         &self.web_settings
     }
+
+    /// How programs that speak MCP are served.
+    #[must_use]
+    pub const fn mcp(&self) -> &McpSettings {
+        &self.mcp_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -427,6 +450,10 @@ mod tests {
             ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
             ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
             ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
+            ("[mcp]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
+            ("[mcp]\n\nturn = \"1s\"\n", 3, "`turn` is shorter or longer than it may be"),
+            ("[mcp]\nhosts = [\"a\"]\n", 2, "nobody listens"),
+            ("[mcp.clients.a]\nhuman = \"b\"\n", 2, "unknown field `human`"),
             ("[workspace]\n", 1, "missing field `root`"),
             ("[mail]\nserver = \"a\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n", 2, "`a` is no place"),
             (

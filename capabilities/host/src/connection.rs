@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::data_dir::{DataDir, DataDirError};
 use crate::error::HostError;
 use crate::host::{Host, HostOptions};
+use crate::mcp::server::HttpServer;
 use crate::protocol::{Fault, Reply, Request};
 use crate::service::Service;
 use crate::socket::{self, Serve, Unanswered};
@@ -40,6 +41,8 @@ struct Owner {
     served: JoinHandle<()>,
     /// The pages, when they are served.
     pages: OnceLock<Server>,
+    /// MCP over HTTP, when it is served.
+    programs: OnceLock<HttpServer>,
 }
 
 impl<'p> Connection<'p> {
@@ -79,7 +82,8 @@ impl<'p> Connection<'p> {
         let service = Arc::new(Service::new(host));
         let (serve, told) = watch::channel(Serve::On);
         let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), told));
-        let _ = self.owner.set(Owner { service, socket, serve, served, pages: OnceLock::new() });
+        let _ =
+            self.owner.set(Owner { service, socket, serve, served, pages: OnceLock::new(), programs: OnceLock::new() });
         Ok(true)
     }
 
@@ -167,10 +171,37 @@ impl<'p> Connection<'p> {
         Ok((serving.address(), serving.link()))
     }
 
+    /// Serves MCP over HTTP where the configuration says so, and gives its address.
+    ///
+    /// # Errors
+    /// When nobody can listen there, or this process is not the owner.
+    pub async fn serve_programs(&self) -> Result<Option<String>, Fault> {
+        let not_ours = || Fault::broken("this process does not own the data directory", "start it again");
+        let owner = self.owner.get().ok_or_else(not_ours)?;
+        let Some(server) = HttpServer::start(&owner.service).await? else { return Ok(None) };
+        let address = server.address();
+        let _ = owner.programs.set(server);
+        Ok(Some(address))
+    }
+
+    /// Serves them where this process is the owner and they are not served yet, and leaves it where it is not.
+    ///
+    /// # Errors
+    /// When nobody may or can listen there.
+    pub async fn serve_pages_where_owned(&self) -> Result<(), Fault> {
+        match self.owner.get() {
+            Some(owner) if owner.pages.get().is_none() => self.serve_pages().await.map(drop),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
     /// calls off what others asked for.
     pub async fn close(self) {
-        if let Some(Owner { service, socket, serve, mut served, pages }) = self.owner.into_inner() {
+        if let Some(Owner { service, socket, serve, mut served, pages, programs }) = self.owner.into_inner() {
+            if let Some(programs) = programs.into_inner() {
+                programs.close().await;
+            }
             if let Some(pages) = pages.into_inner() {
                 pages.close().await;
             }

@@ -9,9 +9,11 @@ use crate::audit_log::AuditLogError;
 use crate::config::ConfigError;
 use crate::data_dir::DataDirError;
 use crate::environment::NoRandomness;
+use crate::mcp::ClientError;
 use crate::operator::OperatorError;
 use crate::policy::PolicyError;
 use crate::store::{DatabaseError, OptInError};
+use crate::subjects::ManifestError;
 
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[$reason_doc:meta])+ $variant:ident($from:ty),)+ }
@@ -52,6 +54,8 @@ reasons! {
         DataDir(DataDirError),
         /// The configuration file is wrong.
         Config(ConfigError),
+        /// A subject's manifest names what does not exist.
+        Manifest(ManifestError),
         /// The operator's rules are wrong or gone.
         Policy(PolicyError),
         /// The database cannot be trusted.
@@ -76,6 +80,8 @@ reasons! {
         Policy(PolicyError),
         /// The repository cannot be fetched.
         Fetch(BrokerFault),
+        /// The list of programs that are let in cannot be changed so.
+        Client(ClientError),
     }
     plain {
         /// No registered capability is of that family.

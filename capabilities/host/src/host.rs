@@ -19,12 +19,14 @@ use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
+use crate::mcp::{ClientError, ClientToken, Clients};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::runner::{HostRunner, Placement};
 use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
 use crate::store::{Database, FileOptIns};
+use crate::subjects::Manifests;
 use crate::web::Way;
 
 /// What a host is opened with.
@@ -47,6 +49,8 @@ pub struct Host {
     sessions: SessionMint,
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
+    state_key: [u8; 32],
+    clients: Clients,
     policy: Arc<FilePolicy>,
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
@@ -57,6 +61,7 @@ pub struct Host {
     broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
     config: Config,
+    manifests: Manifests,
     opened: Opened,
     log: Arc<OwnedLog>,
     data_dir: DataDir,
@@ -75,6 +80,14 @@ impl Sink for OwnedLog {
     }
 }
 
+/// Every subject that has a manifest, wherever it stands.
+fn known_subjects(config: &Config, manifests: &Manifests) -> Vec<Subject> {
+    let mut known: Vec<_> = config.subjects.keys().cloned().chain(manifests.subjects()).collect();
+    known.sort();
+    known.dedup();
+    known
+}
+
 impl Host {
     /// Takes the data directory, opens everything in it, collects the registry and builds the executor.
     ///
@@ -89,10 +102,15 @@ impl Host {
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
         config.check_grants(&data_dir.config(), &registry)?;
+        let manifests = Manifests::new(data_dir.subjects(), &registry);
+        let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
+        manifests.check(&data_dir.config(), declared)?;
         let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
         let opt_ins = Arc::new(FileOptIns::open(data_dir.opt_ins())?);
+        let state_key = data_dir.key_for("state of a request of an MCP client")?;
+        let clients = Clients::open(data_dir.clients())?;
         let credential = Credential::open(data_dir.operator(), Arc::clone(&environment))?;
         // Last: from here on there is something to record.
         let (log, opened) = AuditLog::open(&data_dir.audit())?;
@@ -102,7 +120,7 @@ impl Host {
         let policy = Arc::new(FilePolicy::open(
             Places { rules: data_dir.policy(), copy: data_dir.policy_in_force() },
             registry.iter().map(|held| held.entry()).collect(),
-            config.subjects.keys().cloned().collect(),
+            known_subjects(&config, &manifests),
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
@@ -131,6 +149,7 @@ impl Host {
             grant_limits: config.grant_limits(),
             history: Arc::new(journal.clone()),
             policy: Arc::clone(&policy) as _,
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
@@ -141,6 +160,8 @@ impl Host {
             sessions,
             operators,
             opt_ins,
+            state_key,
+            clients,
             policy,
             changes: tokio::sync::watch::Sender::new(0),
             journal,
@@ -150,6 +171,7 @@ impl Host {
             broker,
             environment,
             config,
+            manifests,
             opened,
             log,
             data_dir,
@@ -186,6 +208,43 @@ impl Host {
     #[must_use]
     pub fn opt_ins(&self) -> &FileOptIns {
         &self.opt_ins
+    }
+
+    /// What seals the words that a program brings along with a repeated call.
+    pub(crate) const fn state_key(&self) -> &[u8; 32] {
+        &self.state_key
+    }
+
+    /// The programs that are let in by a token.
+    pub(crate) const fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// Lets a program in for a subject: recorded first, let in second. Its token is told here and nowhere else.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nobody is let in then.
+    pub(crate) async fn admit_client(
+        &self,
+        operator: &Operator,
+        name: &Subject,
+        subject: &Subject,
+    ) -> Result<ClientToken, SettingError> {
+        self.clients.could_create(name)?;
+        let key = SettingKey::Client { client: name.clone(), subject: subject.clone(), admitted: true };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.create(name.clone(), subject.clone(), self.environment.now())?)
+    }
+
+    /// Lets a program in no more: recorded first, turned away second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; it is let in as before then.
+    pub(crate) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<(), SettingError> {
+        let found = self.clients.all().into_iter().find(|entry| entry.name == *name).ok_or(ClientError::Unknown)?;
+        let key = SettingKey::Client { client: found.name, subject: found.subject, admitted: false };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.revoke(name)?)
     }
 
     /// The operator's rules.
@@ -285,6 +344,17 @@ impl Host {
         &self.database
     }
 
+    /// The manifests of its subjects.
+    pub(crate) const fn manifests(&self) -> &Manifests {
+        &self.manifests
+    }
+
+    /// Every subject that has a manifest, in order.
+    #[must_use]
+    pub fn subjects(&self) -> Vec<Subject> {
+        known_subjects(&self.config, &self.manifests)
+    }
+
     /// The data directory.
     #[must_use]
     pub const fn data_dir(&self) -> &DataDir {
@@ -347,6 +417,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         secrets: Some(data_dir.secrets()),
         mail: bindings.mail.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
+        own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })
 }
 
@@ -420,6 +491,11 @@ impl Operators {
     /// An operator of the pages or of their interface, whose session the caller has just checked.
     pub(crate) fn admit_by(&self, way: Way) -> Operator {
         self.mint.admit(way.operator())
+    }
+
+    /// The person whom the configuration puts at a program, and whose own answer there the caller has just been told.
+    pub(crate) fn admit_at_client(&self, person: &Subject) -> Operator {
+        self.mint.admit(format!("{person}@mcp").parse().unwrap_or_else(|_| operator_name()))
     }
 
     /// Records that an operator's session of the pages begins: by a link that the caller has just used up, or by the

@@ -1,13 +1,16 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
+mod mcp;
 mod policy;
 
+pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
 use capability_core::Timestamp;
+use crate::subjects::SlotPath;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -171,6 +174,8 @@ pub enum Request {
     PolicyShow,
     /// A question to them.
     Policy(PolicyQuestion),
+    /// Tools, their calls, and the clients that call them.
+    Mcp(McpRequest),
     /// The self-check.
     Doctor,
 }
@@ -179,7 +184,7 @@ impl Request {
     /// Whether it asks for a capability, or waits until one may run: called off when whoever asked is gone. Anything else is
     /// done whole.
     pub const fn runs_a_capability(&self) -> bool {
-        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. })
+        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. } | Self::Mcp(McpRequest::Call(_)))
     }
 
     /// Whether an answer to somebody who is gone is worth nothing.
@@ -193,12 +198,18 @@ impl Request {
 pub struct Caller {
     /// Another subject than the local one; needs a proof.
     pub subject: Option<Subject>,
+    /// The slot of that subject, when a component of it asks.
+    #[serde(default)]
+    pub slot: Option<SlotPath>,
     /// The mode; stricter only.
     pub mode: Option<Mode>,
     /// A turn that several calls share.
     pub turn: Option<u64>,
     /// An operator's proof, for another subject.
     pub proof: Option<Proof>,
+    /// The program in between, when there is one.
+    #[serde(default)]
+    pub client: Option<Client>,
 }
 
 /// Turns that the host draws are numbered from here on, so that no number that somebody gives is one of them.

@@ -203,6 +203,7 @@ impl Bench {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::clone(&policy) as _,
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: u32::MAX, ..Limits::default() },

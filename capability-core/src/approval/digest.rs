@@ -69,7 +69,7 @@ pub(crate) struct DigestInput<'a> {
 impl DigestInput<'_> {
     /// HMAC-SHA-256 over a length-prefixed encoding: no two inputs share an encoding.
     pub(crate) fn digest(&self, key: &DigestKey) -> InvocationDigest {
-        let mut encoding = Encoding::under(key, b"capability invocation digest, version 1");
+        let mut encoding = Encoding::under(key, b"capability invocation digest, version 2");
         self.what(&mut encoding);
         encoding.field(self.arguments);
         self.acts_on(&mut encoding);
@@ -78,6 +78,14 @@ impl DigestInput<'_> {
         encoding.field(self.provider.as_bytes());
         encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
         encoding.optional(self.preview.map(|preview| preview.text.as_bytes()));
+        let raise = self.preview.and_then(|preview| preview.raise);
+        encoding.optional(raise.map(|raise| raise.verdict.verdict().as_str().as_bytes()));
+        encoding.optional(raise.map(|raise| raise.code.code().as_str().as_bytes()));
+        let acts_on = self.preview.map_or(&[][..], |preview| &preview.acts_on);
+        encoding.field(&(acts_on.len() as u64).to_be_bytes());
+        for text in acts_on {
+            encoding.field(text.as_bytes());
+        }
         for rests_on in self.preview.iter().flat_map(|preview| &preview.rests_on) {
             encoding.field(rests_on);
         }
@@ -206,7 +214,7 @@ mod tests {
     use super::{DigestInput, DigestKey, Ground};
     use crate::approval::GrantScope;
     use crate::contract::TargetKind;
-    use crate::preview::Preview;
+    use crate::preview::{Concern, Preview, Raise};
     use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 
     fn identity(subject: &str, session: u8, turn: u64) -> SessionIdentity {
@@ -224,8 +232,23 @@ mod tests {
     fn every_field_counts() {
         let (key, alice, bob) = (DigestKey::new([7; 32]), identity("alice", 1, 1), identity("bob", 1, 1));
         let later = identity("alice", 2, 1);
-        let preview = |text: &str, hash: u8| Preview { text: text.into(), rests_on: vec![[hash; 32]] };
-        let previews = [preview("a", 1), preview("b", 1), preview("a", 2)];
+        let preview = |text: &str, hash: u8| Preview {
+            text: text.into(),
+            rests_on: vec![[hash; 32]],
+            raise: None,
+            acts_on: Vec::new(),
+        };
+        let raising = |raise| Preview { raise: Some(raise), ..preview("a", 1) };
+        let previews = [
+            preview("a", 1),
+            preview("b", 1),
+            preview("a", 2),
+            raising(Raise::ask(Concern::GuardHigh)),
+            raising(Raise::ask_fresh(Concern::GuardHigh)),
+            raising(Raise::ask(Concern::GuardBlock)),
+            Preview { acts_on: vec!["b".to_owned()], ..preview("a", 1) },
+            Preview { acts_on: vec![String::new(), "b".to_owned()], ..preview("a", 1) },
+        ];
         let base = || DigestInput {
             capability: "web.search",
             version: core::num::NonZeroU32::MIN,

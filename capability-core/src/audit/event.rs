@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::RulesAsked;
+use super::{ChannelKind, ChannelName, ChannelRule, RulesAsked};
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
@@ -236,6 +236,11 @@ pub enum SettingKey {
         /// Whose.
         subject: Subject,
     },
+    /// A subject's inbox was erased.
+    InboxErased {
+        /// Whose.
+        subject: Subject,
+    },
     /// The denials that were counted for a subject's calls were forgotten.
     DenialsCleared {
         /// Whose.
@@ -270,6 +275,15 @@ pub enum SettingKey {
         /// Whose; everybody's when nobody is named.
         #[serde(skip_serializing_if = "Option::is_none")]
         subject: Option<Subject>,
+    },
+    /// A program was let in by a token, or is let in no more.
+    Client {
+        /// What an operator calls it.
+        client: Subject,
+        /// For whom it speaks.
+        subject: Subject,
+        /// Whether it is let in from now on.
+        admitted: bool,
     },
 }
 
@@ -306,16 +320,13 @@ pub enum RecoveryKind {
     UnfinishedIntents,
 }
 
-/// Which rule of a channel turned a message away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChannelRule {
-    /// The signature or token was missing or wrong.
-    Unauthenticated,
-    /// The sender or room is not on the list.
-    NotListed,
-    /// Too old or seen before.
-    Stale,
+/// A configured channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChannelNamed {
+    /// Its name.
+    pub channel: ChannelName,
+    /// Its kind.
+    pub channel_kind: ChannelKind,
 }
 
 /// One thing that happened.
@@ -435,10 +446,32 @@ pub enum Event {
         /// The configured name, from the capability's own handle.
         name: &'static str,
     },
-    /// A channel turned a message away.
+    /// A channel turned messages away. Of many within a short time the first ones have a record each and the rest one
+    /// together, so that whoever floods a channel floods no log.
     ChannelRefusal {
+        /// Which channel, and its kind; absent for a name that is none's.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        channel: Option<ChannelNamed>,
         /// By which rule.
         rule: ChannelRule,
+        /// How many messages.
+        count: u64,
+    },
+    /// A channel takes a message in: it becomes an entry in its subject's inbox, in a session and a turn of its own.
+    ChannelEntry {
+        /// Which channel, and its kind.
+        #[serde(flatten)]
+        channel: ChannelNamed,
+        /// Whose inbox.
+        subject: Subject,
+        /// The session that the host made for it.
+        session: SessionId,
+        /// What it came from.
+        origin: Origin,
+        /// Its turn.
+        turn: TurnId,
+        /// The size of what was taken in, in bytes.
+        bytes: u64,
     },
     /// Another provider served than the first choice.
     ProviderFallback {

@@ -41,7 +41,7 @@ impl Invocation<Confirmed> {
         };
         // From here on a record that nobody finishes says what may have happened.
         course.ticket.effect = Effect::of_unfinished(entry);
-        call.confirm();
+        call.confirm(course.answered);
         let mut cancelled = false;
         let end = match course.ticket.executor.runner.run(prepared, call) {
             Soon::Ready(end) => end,

@@ -348,7 +348,7 @@ fn stored_input<'a>(held: &'a Registered, approval: &'a PendingApproval) -> Opti
         arguments: &approval.arguments,
         target: approval.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
         identity: &approval.identity,
-        provider: held.served().provider_id,
+        provider: &held.served().provider_id,
         definition: None,
         preview: approval.preview.as_ref(),
     })

@@ -13,11 +13,12 @@ use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, TargetKind};
-use crate::handle::{Lease, LeaseHolder, Terms};
-use crate::policy::Decision;
+use crate::handle::{HandleFamily, Lease, LeaseHolder, Terms};
+use crate::policy::{Decision, PathRules};
 use crate::provider::ProviderDecision;
 use crate::registry::Registered;
 use crate::session::Ending;
+use crate::time::Timestamp;
 
 /// One invocation in one state.
 ///
@@ -80,6 +81,8 @@ pub(super) struct Course {
     pub(super) held: Option<LeaseHolder>,
     /// Validated: what would run. What policy denies is not prepared. Execute takes it.
     pub(super) prepared: Option<(Prepared, Call)>,
+    /// Confirmed: whether a person's answer to this very call was used up for it.
+    pub(super) answered: bool,
     /// Executed or stopped: how it ended; what became of the world is the ticket's.
     pub(super) ended: Option<Ended>,
     /// Where in a schema it ended.
@@ -125,6 +128,7 @@ impl Course {
                 judged: None,
                 held: None,
                 prepared: None,
+                answered: false,
                 ended: None,
                 place: None,
             },
@@ -158,10 +162,26 @@ impl Course {
             target: self.target.clone(),
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
+            foreign: None,
+            asks: entry.holds(HandleFamily::Context).then(|| self.ticket.session.clone()),
             ending: Ending::default(),
+            rules: self.path_rules(entry),
+            shown: std::sync::OnceLock::new(),
         });
         self.held = Some(LeaseHolder::of(&lease));
         Call::new(lease)
+    }
+
+    /// The rules of this moment, for an entry that is lent files.
+    fn path_rules(&self, entry: &Capability) -> Option<PathRules> {
+        entry.handles().iter().find(|kind| kind.family() == HandleFamily::Workspace)?;
+        let executor = &self.ticket.executor;
+        let policy = executor.policy.current();
+        if policy.is_empty() {
+            return None;
+        }
+        let at = if policy.asks_for_the_time() { executor.environment.now() } else { Timestamp::from_micros(0) };
+        Some(PathRules { policy, session: self.ticket.session.clone(), scope: self.scope.clone(), at })
     }
 
     /// Ends here, before the body began. What was prepared is thrown away.

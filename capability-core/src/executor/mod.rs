@@ -45,6 +45,7 @@ use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink, Submission};
 use crate::code::{Code, Stage};
 use crate::handle::Broker;
 use crate::policy::PolicySource;
+use crate::provider::{ProviderSnapshot, Providers};
 use crate::registry::Registry;
 use crate::session::{Mode, Session, SessionMint};
 use crate::store::{Approvals, Found, Grants, History, OptIns, Turns};
@@ -93,6 +94,8 @@ pub struct Setup {
     pub history: Arc<dyn History>,
     /// Tells which rules are in force.
     pub policy: Arc<dyn PolicySource>,
+    /// Tells which providers there are beside this host.
+    pub providers: Arc<dyn Providers>,
     /// The wall clock and randomness.
     pub environment: Arc<dyn Environment>,
     /// The installation's digest key.
@@ -114,6 +117,7 @@ pub(crate) struct Inner {
     grant_limits: GrantLimits,
     history: Arc<dyn History>,
     policy: Arc<dyn PolicySource>,
+    providers: Arc<dyn Providers>,
     pub(crate) environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
@@ -183,6 +187,7 @@ impl Executor {
             turns,
             opt_ins,
             policy,
+            providers,
             grants,
             grant_limits,
             history,
@@ -206,6 +211,7 @@ impl Executor {
             grant_limits,
             history,
             policy,
+            providers,
             environment,
             key,
             limits,
@@ -228,6 +234,12 @@ impl Executor {
     #[must_use]
     pub fn policy(&self) -> Arc<crate::policy::Policy> {
         self.0.policy.current()
+    }
+
+    /// The providers that are known at this moment.
+    #[must_use]
+    pub fn providers(&self) -> Arc<ProviderSnapshot> {
+        self.0.providers.snapshot()
     }
 
     /// What the runner can promise for an entry.
@@ -338,6 +350,8 @@ impl Executor {
             version: approval.version.get(),
             arguments: approval.arguments.clone(),
             claims: approval.claims.clone(),
+            // What was approved is bound to the definition by its digest.
+            selected: None,
         };
         course.resumed = Some(Box::new(filed));
         Ok(Invocation { course, state: Proposed(()) })

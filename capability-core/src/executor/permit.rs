@@ -78,6 +78,8 @@ impl Course {
         let session = &self.ticket.session;
         let identity = session.identity();
         let policy = self.ticket.executor.policy.current();
+        // What the author's own look found, once there has been one.
+        let preview = self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview());
         let question = Question {
             capability: entry,
             class: entry.class(),
@@ -87,9 +89,11 @@ impl Course {
             behind: session.behind(),
             scope: self.scope.as_deref(),
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
+            acts_on: preview.map_or(&[], |preview| &preview.acts_on),
             mode: identity.mode,
             opt_in,
             bound,
+            raised: preview.and_then(|preview| preview.raise),
             faulted: false,
             // The clock is only read for rules that ask for it.
             at: if policy.asks_for_the_time() {

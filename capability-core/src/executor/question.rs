@@ -33,7 +33,7 @@ impl Course {
             arguments: self.arguments.as_bytes(),
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
             identity: self.ticket.session.identity(),
-            provider: self.provider()?.provider_id,
+            provider: &self.provider()?.provider_id,
             definition: None,
             preview: self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
         };
@@ -89,6 +89,8 @@ impl Question<'_> {
             && Grantable::of(self.held.entry().class()).is_some()
             && self.course.ticket.session.identity().mode == Mode::Live
             && GrantScope::of(self.course.target.as_ref()).is_some()
+            // A standing answer is to one thing.
+            && self.input.preview.is_none_or(|preview| preview.acts_on.is_empty())
     }
 
     /// How far a standing answer to this may go: by the class, by what an operator turned on, and by the rules that match.

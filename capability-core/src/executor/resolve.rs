@@ -2,6 +2,7 @@
 
 use super::invocation::{Invocation, Proposed, Resolved, Stopped};
 use crate::code::{Code, Stage};
+use crate::surface::SelectionDigest;
 
 impl Invocation<Proposed> {
     pub(super) fn into_resolved(self) -> Result<Invocation<Resolved>, Box<Stopped>> {
@@ -15,6 +16,11 @@ impl Invocation<Proposed> {
         let Some((at, entry, held)) = found else {
             return Err(course.refuse(Code::UnknownCapability));
         };
+        if let Some(selected) = course.proposal.selected
+            && SelectionDigest::of(held.served(), held) != Some(selected)
+        {
+            return Err(course.refuse(Code::SelectionStale));
+        }
         course.unserved = if executor.binds(entry) { None } else { Some(held.unserved()) };
         course.at = at;
         course.ticket.resolved(entry, entry.class());

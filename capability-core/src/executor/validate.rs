@@ -42,7 +42,16 @@ impl Invocation<Resolved> {
                 course.ticket.waited();
             }
             match prepared {
-                Ok(prepared) => course.prepared = Some((prepared, call)),
+                Ok(prepared) => {
+                    if let Some(preview) = prepared.preview() {
+                        call.lease().show(&preview.rests_on);
+                        // What the author's look at the call raises is policy's to hear, however soon it came.
+                        if preview.is_for_policy() {
+                            course.judged = None;
+                        }
+                    }
+                    course.prepared = Some((prepared, call));
+                }
                 Err(_) if cancelled => return Err(course.stop(Ended::Cancelled)),
                 Err(fault) => return Err(course.refuse(unprepared(fault))),
             }

@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::endpoint::fits;
+use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Kept, Lease, Letter, Listing,
-    MAX_ADDRESS_BYTES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES,
-    MAX_WRITE_BYTES, Plan, Review, Revised, Scheduled, StateScope, is_configured_name,
+    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept, Lease,
+    Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_PATH_BYTES, MAX_REVISION_BYTES,
+    MAX_VALUE_BYTES, MAX_WRITE_BYTES, Plan, ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply,
+    is_configured_name,
 };
-use crate::contract::Class;
+use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
 
@@ -50,6 +52,17 @@ pub enum BrokerRequest {
     },
     /// A file of the workspace, opened to be read.
     Open {
+        /// Relative to the workspace root.
+        path: String,
+        /// Whether a file with a second name is refused.
+        sole: bool,
+    },
+    /// The lease's approved target, a path from the root of the file system, opened to be read. There is nothing to name.
+    OpenTarget,
+    /// Where the lease's target is. Nothing of its content is told.
+    PlaceTarget,
+    /// The hash of a file of the workspace, or that there is none.
+    Fingerprint {
         /// Relative to the workspace root.
         path: String,
     },
@@ -127,10 +140,32 @@ pub enum BrokerRequest {
         /// Its number.
         number: u64,
     },
+    /// Change files of the workspace, all or none.
+    Change {
+        /// Each of them once.
+        changes: Vec<FileChange>,
+    },
     /// A secret's value.
     Reveal {
         /// The secret kind's name.
         secret: String,
+    },
+    /// Whether the call's subject declares something; answered from the lease.
+    Declares {
+        /// A capability's name.
+        name: String,
+        /// Its scope.
+        scope: Option<String>,
+    },
+    /// A call of the tool that the lease's decision names, with the arguments that were judged. There is nothing to name.
+    CallTool {
+        /// The kind of provider, as the handle has it.
+        kind: String,
+    },
+    /// A connection to the provider that the lease's target names.
+    ConnectProvider {
+        /// The kind of provider, as the handle has it.
+        kind: String,
     },
 }
 
@@ -146,6 +181,9 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Authorities => "Authorities",
             Self::Exchange { .. } => "Exchange",
             Self::Open { .. } => "Open",
+            Self::OpenTarget => "OpenTarget",
+            Self::PlaceTarget => "PlaceTarget",
+            Self::Fingerprint { .. } => "Fingerprint",
             Self::List { .. } => "List",
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
@@ -159,7 +197,11 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Schedules => "Schedules",
             Self::Schedule { .. } => "Schedule",
             Self::Unschedule { .. } => "Unschedule",
+            Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
+            Self::Declares { .. } => "Declares",
+            Self::CallTool { .. } => "CallTool",
+            Self::ConnectProvider { .. } => "ConnectProvider",
         })
     }
 }
@@ -175,16 +217,20 @@ impl BrokerRequest {
             | Self::Device
             | Self::Authorities
             | Self::Open { .. }
-            | Self::List { .. }
             | Self::Revised { .. }
             | Self::Sender { .. }
             | Self::Kept { .. }
             | Self::Foreseen { .. }
-            | Self::Schedules => false,
+            | Self::Schedules
+            | Self::PlaceTarget
+            | Self::Fingerprint { .. }
+            | Self::List { .. }
+            | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
             | Self::Exchange { .. }
+            | Self::OpenTarget
             | Self::Write { .. }
             | Self::Remove { .. }
             | Self::Send { .. }
@@ -192,8 +238,43 @@ impl BrokerRequest {
             | Self::Review { .. }
             | Self::Schedule { .. }
             | Self::Unschedule { .. }
-            | Self::Reveal { .. } => true,
+            | Self::Change { .. }
+            | Self::Reveal { .. }
+            | Self::CallTool { .. }
+            | Self::ConnectProvider { .. } => true,
         }
+    }
+
+    /// Whether it may be asked for these paths: by what they are called, and by whether somebody answered for that very one.
+    ///
+    /// # Errors
+    /// [`BrokerFault::Protected`], [`BrokerFault::Sensitive`] and [`BrokerFault::Unanswered`], and which one.
+    pub(crate) fn is_for_its_paths(&self, answered_for: Option<&str>) -> Result<(), BrokerFault> {
+        let read = |path: &String| {
+            if is_sensitive_path(path) && answered_for != Some(path) { Err(BrokerFault::Sensitive) } else { Ok(()) }
+        };
+        let changed = |path: &String| if is_protected_path(path) { Err(BrokerFault::Protected) } else { read(path) };
+        match self {
+            Self::Open { path, .. } => read(path),
+            Self::OpenTarget => answered_for.map(drop).ok_or(BrokerFault::Unanswered),
+            Self::Write { path, .. } | Self::Remove { path } => changed(path),
+            Self::Change { changes } => changes.iter().try_for_each(|change| changed(&change.path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The paths of the workspace that it names.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        let (one, several) = match self {
+            Self::Open { path, .. }
+            | Self::Fingerprint { path }
+            | Self::List { path }
+            | Self::Write { path, .. }
+            | Self::Remove { path } => (Some(path), &[][..]),
+            Self::Change { changes } => (None, changes.as_slice()),
+            _ => (None, &[][..]),
+        };
+        one.into_iter().chain(several.iter().map(|change| &change.path)).map(String::as_str)
     }
 
     /// Whether what it gives along is within what its handle takes, whoever made it: a request that did not come through
@@ -202,7 +283,9 @@ impl BrokerRequest {
         match self {
             Self::Append { text } => text.len() <= MAX_ENTRY_BYTES,
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
-            Self::Open { path } | Self::List { path } | Self::Remove { path } => path.len() <= MAX_PATH_BYTES,
+            Self::Open { path, .. } | Self::List { path } | Self::Remove { path } | Self::Fingerprint { path } => {
+                path.len() <= MAX_PATH_BYTES
+            }
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
             Self::Revised { name, revision, path } => {
                 is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
@@ -215,6 +298,14 @@ impl BrokerRequest {
             }
             Self::Review { review } => review.fits(),
             Self::Foreseen { plan } | Self::Schedule { plan } => plan.fits(),
+            Self::Declares { name, scope } => {
+                name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
+            }
+            Self::Change { changes } => {
+                let short = changes.iter().all(|change| change.path.len() <= MAX_PATH_BYTES);
+                let bytes = changes.iter().filter_map(|change| change.content.as_ref()).map(Vec::len).sum::<usize>();
+                short && changes.len() <= MAX_CHANGES && bytes <= MAX_WRITE_BYTES
+            }
             Self::Now
             | Self::DayBegan
             | Self::Device
@@ -222,7 +313,11 @@ impl BrokerRequest {
             | Self::Authorities
             | Self::Schedules
             | Self::Unschedule { .. }
-            | Self::Reveal { .. } => true,
+            | Self::OpenTarget
+            | Self::PlaceTarget
+            | Self::Reveal { .. }
+            | Self::CallTool { .. }
+            | Self::ConnectProvider { .. } => true,
         }
     }
 
@@ -245,13 +340,11 @@ impl BrokerRequest {
                 let kind = holds(HandleFamily::Endpoint, endpoint)?;
                 if kind.lists(*method, path) { Ok(()) } else { Err(BrokerFault::NotListed) }
             }
-            Self::Open { .. } | Self::List { .. } => holds(HandleFamily::Workspace, "").map(drop),
-            Self::Write { .. } | Self::Remove { .. } => {
-                if holds(HandleFamily::Workspace, "")?.may_change() {
-                    Ok(())
-                } else {
-                    Err(BrokerFault::Undeclared)
-                }
+            Self::Open { .. } | Self::OpenTarget | Self::PlaceTarget | Self::Fingerprint { .. } | Self::List { .. } => {
+                holds(HandleFamily::Workspace, "").map(drop)
+            }
+            Self::Write { .. } | Self::Remove { .. } | Self::Change { .. } => {
+                if holds(HandleFamily::Workspace, "")?.may_change() { Ok(()) } else { Err(BrokerFault::Undeclared) }
             }
             Self::Revised { .. } => holds(HandleFamily::Repository, "").map(drop),
             Self::Sender { .. } | Self::Send { .. } => holds(HandleFamily::Mailer, "").map(drop),
@@ -273,6 +366,9 @@ impl BrokerRequest {
                 }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
+            Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
+            Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
+            Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
         }
     }
 }
@@ -294,6 +390,12 @@ pub enum BrokerReply {
     Exchanged(EndpointReply),
     /// What stands in the directory.
     Listed(Listing),
+    /// Where the target is.
+    Placed(TargetPlace),
+    /// The file's hash; none when there is no file.
+    Fingerprint(Option<Fingerprint>),
+    /// The files are as they were to be, durably.
+    Changed,
     /// The file is in place, durably.
     Written,
     /// The file is gone.
@@ -314,6 +416,12 @@ pub enum BrokerReply {
     Foreseen(Vec<Timestamp>),
     /// The schedules.
     Schedules(Vec<Scheduled>),
+    /// Whether it is declared.
+    Declares(bool),
+    /// What the tool answered.
+    Called(Box<ToolReply>),
+    /// What the provider has.
+    Connected(ProviderConnected),
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
@@ -335,9 +443,9 @@ pub trait Broker: Send + Sync + 'static {
 mod tests {
     use super::BrokerRequest;
     use crate::handle::{
-        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Letter,
-        Mailer, Plan, Read, Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State,
-        StateScope, Workspace, Write,
+        BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
+        HttpMethod, Journal, Letter, Mailer, McpServers, Plan, ProviderLink, ProviderTool, Read, Reads, Repository, Review,
+        ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace, Write,
     };
 
     struct Service;
@@ -377,11 +485,18 @@ mod tests {
             (BrokerRequest::Append { text: String::new() }, Journal::KIND),
             (BrokerRequest::Connect, Http::KIND),
             (exchange("service", HttpMethod::Get, "/state"), Endpoint::<Service>::KIND),
-            (BrokerRequest::Open { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Open { path: path(), sole: false }, Workspace::<Read>::KIND),
             (BrokerRequest::List { path: path() }, Workspace::<Read>::KIND),
             (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+            (BrokerRequest::Declares { name: "fs.read".to_owned(), scope: None }, Context::KIND),
+            (BrokerRequest::CallTool { kind: "mcp".to_owned() }, ProviderTool::<McpServers>::KIND),
+            (BrokerRequest::ConnectProvider { kind: "mcp".to_owned() }, ProviderLink::<McpServers>::KIND),
+            (BrokerRequest::OpenTarget, Workspace::<Read>::KIND),
+            (BrokerRequest::PlaceTarget, Workspace::<Read>::KIND),
+            (BrokerRequest::Fingerprint { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Change { changes: vec![change("a", 0)] }, Workspace::<Write>::KIND),
             (BrokerRequest::Revised { name: path(), revision: path(), path: path() }, Repository::KIND),
             (BrokerRequest::Kept { scope: StateScope::Core, key: path() }, State::<Read>::KIND),
             (BrokerRequest::Keep { scope: StateScope::Session, key: path(), value: None }, State::<Write>::KIND),
@@ -393,6 +508,34 @@ mod tests {
             (BrokerRequest::Sender { to: path() }, Mailer::KIND),
             (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
         ]
+    }
+
+    fn change(path: &str, bytes: usize) -> FileChange {
+        FileChange { path: path.to_owned(), before: None, content: Some(vec![0; bytes]) }
+    }
+
+    #[test]
+    fn what_is_secret_is_read_and_what_is_protected_is_changed_for_nobody_who_was_not_asked_for_it() {
+        let of = |path: &str| -> [BrokerRequest; 4] {
+            let named = || path.to_owned();
+            [
+                BrokerRequest::Open { path: named(), sole: false },
+                BrokerRequest::Write { path: named(), content: vec![] },
+                BrokerRequest::Remove { path: named() },
+                BrokerRequest::Change { changes: vec![change("a", 0), change(path, 0)] },
+            ]
+        };
+        let said = |path, answered| of(path).map(|request| request.is_for_its_paths(answered));
+        let (clear, secret) = (Ok(()), Err(BrokerFault::Sensitive));
+        assert_eq!(said("a/b", None), [clear; 4]);
+        assert_eq!(said("a/.ENV", None), [secret; 4]);
+        assert_eq!(said("a/.ENV", Some("a/.env")), [secret; 4], "another path is another file");
+        assert_eq!(said("a/.ENV", Some("a/.ENV")), [clear; 4]);
+        let protected = Err(BrokerFault::Protected);
+        assert_eq!(said(".Git/config", Some(".Git/config")), [clear, protected, protected, protected]);
+        assert_eq!(said(".ssh/x", Some(".ssh/x")), [clear, protected, protected, protected]);
+        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(None), Err(BrokerFault::Unanswered));
+        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(Some("/x")), clear);
     }
 
     #[test]
@@ -449,7 +592,6 @@ mod tests {
             asked(vec![("q".to_owned(), "x".repeat(8 << 10))], None),
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
-            BrokerRequest::Open { path: "x".repeat(1025) },
             BrokerRequest::Kept { scope: StateScope::Core, key: "x".repeat(65) },
             BrokerRequest::Keep { scope: StateScope::Core, key: path(), value: Some("x".repeat((16 << 10) + 1)) },
             BrokerRequest::Review { review: review(&"x".repeat(513)) },
@@ -458,6 +600,11 @@ mod tests {
             BrokerRequest::Send { letter: letter(&"x".repeat((128 << 10) + 1)) },
             BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
             BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
+            BrokerRequest::Open { path: "x".repeat(1025), sole: true },
+            BrokerRequest::Fingerprint { path: "x".repeat(1025) },
+            BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
+            BrokerRequest::Change { changes: vec![change("x", 1 << 19), change("y", (1 << 19) + 1)] },
+            BrokerRequest::Change { changes: (0..65).map(|_| change("x", 0)).collect() },
         ] {
             assert!(!request.is_within_caps(), "{request:?}");
         }
@@ -470,8 +617,8 @@ mod tests {
         assert_eq!(
             seen,
             [
-                false, false, true, true, true, false, false, true, true, true, false, false, true, true, false, false,
-                true, true, false, true
+                false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
+                true, false, false, true, true, false, false, true, true, false, true
             ]
         );
     }

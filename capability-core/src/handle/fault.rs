@@ -103,6 +103,20 @@ pub enum BrokerFault {
     LetterRefused,
     /// The connection broke off after the letter was on its way.
     Uncertain,
+    /// The provider's tool is not the one that was judged any more.
+    DefinitionChanged,
+    /// What is so called is secret, and nobody answered for this very path.
+    Sensitive,
+    /// What is there is no capability's to reach: the host's own, the kernel's, or what others run and believe.
+    Protected,
+    /// A rule says more to that path than to what the call was judged by.
+    RuleDenied,
+    /// No person answered this very call.
+    Unanswered,
+    /// What stands there is not what the approval rests on.
+    Changed,
+    /// The path is absolute and leads into the workspace.
+    InsideWorkspace,
 }
 
 impl BrokerFault {
@@ -151,6 +165,13 @@ impl BrokerFault {
             Self::NotARecipient => "the operator did not list that recipient",
             Self::LetterRefused => "the mail server does not take the letter",
             Self::Uncertain => "the connection broke off, and the letter may have been sent",
+            Self::DefinitionChanged => "the provider's tool is not the one that was judged any more",
+            Self::Sensitive => "what is so called is secret, and nobody answered for this very path",
+            Self::Protected => "what is there is no capability's to reach",
+            Self::RuleDenied => "a rule is about that path",
+            Self::Unanswered => "no person answered this very call",
+            Self::Changed => "what stands there has changed since it was shown",
+            Self::InsideWorkspace => "the absolute path leads into the workspace",
         }
     }
 
@@ -209,6 +230,13 @@ impl BrokerFault {
             Self::LetterRefused => "the operator looks at the server's log; it is not tried again by itself",
             Self::Uncertain => "look whether it arrived before it is sent again",
             Self::NotInRevision => "check the path from the repository's root on, upper and lower case included",
+            Self::DefinitionChanged => "an operator looks at what changed and accepts it, or not",
+            Self::Sensitive => "read it alone, by its own path: a person is asked then",
+            Self::Protected => "nothing lifts this; a person does it by hand",
+            Self::RuleDenied => "ask for it alone, by its own path: the rule says then what it takes",
+            Self::Unanswered => "the capability's `preview` raises such a call to a question",
+            Self::Changed => "propose the call again: what it does now is shown anew",
+            Self::InsideWorkspace => "write it as it is from the workspace's root, as in `notes/today.md`",
         }
     }
 

@@ -12,8 +12,8 @@
 //! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
 //! | [`&Http`](Http) | [`connect`](Http::connect), [`target`](Http::target), [`authorities`](Http::authorities) | `external`, with a `target` |
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
-//! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
-//! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
+//! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries), [`fingerprint`](Workspace::fingerprint), [`open_target`](Workspace::open_target) | any |
+//! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write), [`remove`](Workspace::remove) and [`change`](Workspace::change) as well | `mutating` |
 //! | [`&Mailer`](Mailer) | [`sender`](Mailer::sender), [`send`](Mailer::send) | `mutating`, `external` |
 //! | [`&Repository`](Repository) | [`read`](Repository::read): one file of a revision | any |
 //! | [`&State<Read>`](State) | [`get`](State::get) | any |
@@ -22,6 +22,8 @@
 //! | [`&Schedules<Read>`](Schedules) | [`list`](Schedules::list), [`next`](Schedules::next) | any |
 //! | [`&Schedules<Write>`](Schedules) | [`create`](Schedules::create) and [`cancel`](Schedules::cancel) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
+//! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
+//! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
 //! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender` and the
 //! reading sides of `Workspace`, `State` and `Schedules` answer;
@@ -39,7 +41,9 @@ mod http;
 mod journal;
 mod lease;
 mod mailer;
+mod names;
 mod permits;
+mod provider;
 mod repository;
 mod reviews;
 mod schedules;
@@ -62,6 +66,7 @@ pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 pub use lease::{Lease, LeaseEnding};
 pub(crate) use lease::{LeaseHolder, Terms};
 pub use mailer::{Letter, MAX_ADDRESS_BYTES, MAX_LETTER_BYTES, MAX_SUBJECT_BYTES, Mailer, is_mail_address};
+pub use names::{is_protected_path, is_sensitive_path};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
@@ -69,11 +74,16 @@ pub use permits::{
 pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised, RevisedKind, is_revision};
 pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES, Review, ReviewKind, Reviews};
 pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
+pub use provider::{
+    Edges, McpServers, OmittedContent, ProviderConnected, ProviderKind, ProviderLink, ProviderTool, Relays,
+    ToolContent, ToolReply,
+};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
 pub use workspace::{
-    EntryKind, Listing, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES, MAX_WRITE_BYTES, Read, Workspace, WorkspaceAccess,
-    WorkspaceEntry, Write, is_plain_path,
+    EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
+    MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,
+    is_plain_path,
 };
 
 use crate::call::Call;
@@ -120,6 +130,10 @@ pub enum HandleFamily {
     Reviews,
     /// Calls that are made at times.
     Schedules,
+    /// One tool of a provider that the operator connected.
+    ProviderTool,
+    /// The way to a provider that the operator configured.
+    ProviderLink,
 }
 
 impl HandleFamily {
@@ -140,6 +154,8 @@ impl HandleFamily {
             Self::State => "state",
             Self::Reviews => "reviews",
             Self::Schedules => "schedules",
+            Self::ProviderTool => "provider_tool",
+            Self::ProviderLink => "provider_link",
         }
     }
 }

@@ -9,7 +9,8 @@ use super::set::{Policy, SourceKind};
 use super::{Decision, Verdict};
 use crate::code::Code;
 use crate::contract::{Capability, Class, DefaultEffect, Network, SideEffect, TargetKind};
-use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
+use crate::preview::Raise;
+use crate::session::{Ancestor, Declarations, Demand, Mode, Origin, Subject};
 use crate::time::Timestamp;
 
 /// The state of an external family's switch. Anything but a legible `On` is off.
@@ -42,12 +43,17 @@ pub struct Question<'a> {
     pub scope: Option<&'a str>,
     /// What the call acts on: the entry's target kind, and the argument that names it.
     pub target: Option<(TargetKind, &'a str)>,
+    /// What it acts on beside its target, each as a target of the entry's kind: rules are held against each, and the
+    /// strictest answer counts.
+    pub acts_on: &'a [String],
     /// The session's mode.
     pub mode: Mode,
     /// The switch of the entry's family; looked at for external classes only.
     pub opt_in: OptIn,
     /// Whether the host serves every handle of the entry.
     pub bound: bool,
+    /// What the capability's own look at the call raises; none before it has looked, and where it has nothing to say.
+    pub raised: Option<Raise>,
     /// Whether anything that should have informed this question failed.
     pub faulted: bool,
     /// When; only looked at by a policy that [`asks`](Policy::asks_for_the_time).
@@ -80,12 +86,14 @@ pub enum Contributor {
     PackageRules,
     /// Whoever the session acts for: nothing is done for somebody who could not do it.
     Delegation,
+    /// The capability's own look at the call, which its preview reports.
+    Guard,
     /// Anything that failed on the way to the question, and any rule that cannot be held against it.
     Fault,
 }
 
 /// How many contributors there are.
-pub const CONTRIBUTORS: usize = 11;
+pub const CONTRIBUTORS: usize = 12;
 
 /// What one contributor says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -118,6 +126,7 @@ impl Contributor {
         Self::WorkspaceRules,
         Self::PackageRules,
         Self::Delegation,
+        Self::Guard,
         Self::Fault,
     ];
 
@@ -135,6 +144,7 @@ impl Contributor {
             | Self::Binding
             | Self::Floor
             | Self::Delegation
+            | Self::Guard
             | Self::Fault => None,
         }
     }
@@ -150,7 +160,7 @@ impl Contributor {
     fn with(self, question: &Question<'_>, ruled: &Ruled) -> Contribution {
         let (verdict, code) = match self {
             Self::Locked => deny_if(question.capability.is_locked(), Code::Locked),
-            Self::Declared => deny_if(!is_declared(question, question.declarations), Code::Undeclared),
+            Self::Declared => declared(question, question.declarations),
             Self::Mode => of_mode(question.mode, question.class),
             Self::OptIn => match (question.class.network, question.opt_in) {
                 (Network::Local, _) | (Network::External, OptIn::On) => clear(),
@@ -169,6 +179,10 @@ impl Contributor {
             Self::WorkspaceRules => ruled.workspace,
             Self::PackageRules => ruled.package,
             Self::Delegation => ruled.delegation,
+            Self::Guard => match question.raised {
+                Some(raise) => (raise.verdict.verdict(), raise.code.code()),
+                None => clear(),
+            },
             Self::Fault => match ruled.fault {
                 _ if question.faulted => (Verdict::Deny, Code::StoreUnavailable),
                 Some(code) => (Verdict::Deny, code),
@@ -201,7 +215,43 @@ impl Ruled {
         Self { operator, workspace: clear(), package: clear(), delegation: clear(), fault: None, said: None }
     }
 
+    /// What rules say to everything that the call acts on: the strictest of what they say to each.
     fn by_rules(question: &Question<'_>, everything: bool) -> Self {
+        let kind = question.capability.target().kind;
+        let mut all = question.acts_on.iter().map(|text| Some((kind, text.as_str())));
+        // Without a target of its own it acts on the others only.
+        let first = if question.target.is_some() { question.target } else { all.next().flatten() };
+        let mut ruled = Self::by_rules_on(question, first, everything);
+        for target in all {
+            ruled = ruled.stricter(Self::by_rules_on(question, target, everything));
+        }
+        if let Some(said) = ruled.said.as_mut().filter(|_| !question.acts_on.is_empty()) {
+            said.one_of_several();
+        }
+        ruled
+    }
+
+    /// The stricter of each word; which rules were looked at is kept of whichever is stricter as a whole.
+    fn stricter(self, other: Self) -> Self {
+        let stricter = |one: (Verdict, Code), another: (Verdict, Code)| if another.0 > one.0 { another } else { one };
+        let said = if other.strictest() > self.strictest() { other.said } else { self.said };
+        Self {
+            operator: stricter(self.operator, other.operator),
+            workspace: stricter(self.workspace, other.workspace),
+            package: stricter(self.package, other.package),
+            delegation: stricter(self.delegation, other.delegation),
+            fault: self.fault.max(other.fault),
+            said,
+        }
+    }
+
+    fn strictest(&self) -> Verdict {
+        let said = [self.operator.0, self.workspace.0, self.package.0, self.delegation.0];
+        let by_rules = said.into_iter().max().unwrap_or(Verdict::Deny);
+        if self.fault.is_some() { Verdict::Deny } else { by_rules }
+    }
+
+    fn by_rules_on(question: &Question<'_>, target: Option<(TargetKind, &str)>, everything: bool) -> Self {
         let default = question.capability.default_effect();
         let asking = Asking {
             name: question.capability.name().as_str(),
@@ -209,13 +259,14 @@ impl Ruled {
             subject: question.subject,
             action: question.class.side_effect,
             origin: question.origin,
-            target: question.target,
+            target,
             at: question.at,
         };
         let Judgement { said: [operator, workspace, package], fault, considered, omitted } =
             judge(question.policy, &asking, default, everything);
-        let said = (!considered.is_empty())
-            .then(|| Box::new(RulesSaid { policy: Arc::clone(question.policy), default, considered, omitted }));
+        let said = (!considered.is_empty()).then(|| {
+            Box::new(RulesSaid { policy: Arc::clone(question.policy), default, considered, omitted, several: false })
+        });
         let fault = fault.map(super::judge::Fault::code);
         let mut ruled = Self { operator, workspace, package, delegation: clear(), fault, said };
         for ancestor in question.behind {
@@ -230,7 +281,7 @@ impl Ruled {
 
     /// Takes in what somebody behind the session could do, and what rules say to that.
     fn delegate(&mut self, question: &Question<'_>, ancestor: &Ancestor, by_rules: Verdict) {
-        let undeclared = deny_if(!is_declared(question, &ancestor.declarations), Code::Delegation).0;
+        let undeclared = declared(question, &ancestor.declarations).0;
         let by_mode = of_mode(ancestor.identity.mode, question.class).0;
         let verdict = by_rules.max(undeclared).max(by_mode);
         if verdict > self.delegation.0 {
@@ -239,8 +290,17 @@ impl Ruled {
     }
 }
 
-fn is_declared(question: &Question<'_>, declarations: &Declarations) -> bool {
-    declarations.cover(question.capability.name().as_str(), question.scope)
+/// What a manifest says to a call: nothing at all, unless it declares it.
+fn declared(question: &Question<'_>, declarations: &Declarations) -> (Verdict, Code) {
+    let name = question.capability.name().as_str();
+    if !declarations.cover(name, question.scope) {
+        return (Verdict::Deny, Code::Undeclared);
+    }
+    match declarations.demand(name, question.scope) {
+        None => clear(),
+        Some(Demand::Ask) => (Verdict::Ask, Code::ManifestAsk),
+        Some(Demand::Deny) => (Verdict::Deny, Code::ManifestDeny),
+    }
 }
 
 fn of_mode(mode: Mode, class: Class) -> (Verdict, Code) {
@@ -297,7 +357,7 @@ fn with_rules(decision: &mut Decision, question: &Question<'_>, everything: bool
 fn contribute(decision: &mut Decision, question: &Question<'_>, ruled: &Ruled) {
     let mut verdict = Verdict::Allow;
     // Spelt out, so that each answer is compiled for its own contributor, and only what is not clear is written.
-    let [locked, declared, mode, opt_in, binding, floor, operator, workspace, package, delegation, fault] =
+    let [locked, declared, mode, opt_in, binding, floor, operator, workspace, package, delegation, guard, fault] =
         decision.places();
     let mut ask = |place: &mut Contribution, contributor: Contributor| {
         let answer = contributor.with(question, ruled);
@@ -316,6 +376,7 @@ fn contribute(decision: &mut Decision, question: &Question<'_>, ruled: &Ruled) {
     ask(workspace, Contributor::WorkspaceRules);
     ask(package, Contributor::PackageRules);
     ask(delegation, Contributor::Delegation);
+    ask(guard, Contributor::Guard);
     ask(fault, Contributor::Fault);
     decision.conclude(verdict);
 }

@@ -85,6 +85,8 @@ pub struct RulesSaid {
     /// By source, and within one in the order they are written.
     pub(super) considered: Vec<Considered>,
     pub(super) omitted: usize,
+    /// Whether the call acts on more than what these rules were held against.
+    pub(super) several: bool,
 }
 
 /// Why a rule cannot be held against a call.
@@ -322,6 +324,11 @@ const fn code_of(effect: RuleEffect) -> Code {
 }
 
 impl RulesSaid {
+    /// The call acts on more than what these rules were held against: what lowers their word need not lower the call's.
+    pub(super) const fn one_of_several(&mut self) {
+        self.several = true;
+    }
+
     /// The policy that was asked.
     #[must_use]
     pub const fn policy(&self) -> &Arc<Policy> {

@@ -86,7 +86,7 @@ pub struct Decision {
 impl Decision {
     /// What stands before anybody is asked: nothing is contributed, and nothing runs.
     pub(crate) const UNASKED: Self = {
-        let [a, b, c, d, e, f, g, h, i, j, k] = Contributor::ALL;
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = Contributor::ALL;
         let contributions = [
             Contribution::clear(a),
             Contribution::clear(b),
@@ -99,6 +99,7 @@ impl Decision {
             Contribution::clear(i),
             Contribution::clear(j),
             Contribution::clear(k),
+            Contribution::clear(l),
         ];
         Self { contributions, verdict: Verdict::Deny, rules: None }
     };
@@ -163,8 +164,9 @@ impl Decision {
         rules.into_iter().flat_map(RulesSaid::deciding).filter(decides)
     }
 
-    /// The smallest change that gives a lower verdict. None when there is nothing to lower, and when nothing can: a lock and
-    /// a floor are no settings.
+    /// The smallest change that gives a lower verdict. None when there is nothing to lower, and when nothing can: a lock, a
+    /// floor and a capability's own look at a call are no settings, and of rules about a call that acts on several things
+    /// only one answer is known.
     #[must_use]
     pub fn flip(&self) -> Option<Flip> {
         let verdict = self.verdict();
@@ -178,7 +180,7 @@ impl Decision {
                 continue;
             }
             match said.contributor {
-                Contributor::Locked | Contributor::Floor => return None,
+                Contributor::Locked | Contributor::Floor | Contributor::Guard => return None,
                 Contributor::Declared => changes.push(Change::Declared),
                 Contributor::Mode => changes.push(Change::LiveMode),
                 Contributor::OptIn => changes.push(Change::SwitchedOn),
@@ -188,6 +190,7 @@ impl Decision {
                 Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => {
                     let kind = said.contributor.source().unwrap_or(SourceKind::Operator);
                     match &self.rules {
+                        Some(rules) if rules.several => return None,
                         Some(rules) => to = to.max(rules.below(kind, verdict, &mut changes)),
                         // Without rules only the default speaks.
                         None => changes.push(Change::NarrowerRule),

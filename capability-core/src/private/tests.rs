@@ -49,7 +49,7 @@ async fn show(context: &Context, text: &str, times: &u8) -> Result<Preview, std:
     if text == "private" {
         Err(std::fmt::Error)
     } else {
-        Ok(Preview { text: format!("{} {times}", context.turn().0), rests_on: vec![] })
+        Ok(Preview { text: format!("{} {times}", context.turn().0), rests_on: vec![], ..Preview::default() })
     }
 }
 
@@ -119,7 +119,11 @@ fn call(name: &str) -> Call {
         target: None,
         broker: Arc::new(Nobody),
         max_result: entry.bounds().max_result(),
+        foreign: None,
+        asks: None,
         ending: Ending::default(),
+        rules: None,
+        shown: std::sync::OnceLock::new(),
     });
     Call::new(lease)
 }

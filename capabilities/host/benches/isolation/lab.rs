@@ -100,6 +100,7 @@ impl Lab {
             allowed: vec![Place::of_authority(&place, 0).expect("a place")],
             workspace: None,
             secrets: None,
+            own: vec![],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));
         let database = Database::open(&dir.join("state.db")).expect("a database");
@@ -119,6 +120,7 @@ impl Lab {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment,
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: u32::MAX, ..Limits::default() },

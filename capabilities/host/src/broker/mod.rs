@@ -35,14 +35,14 @@ pub use linux::LinuxDevice;
 pub use mail::{MailSettings, Security};
 pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
-pub(crate) use secrets::private_text;
+pub(crate) use secrets::{Secrets, private_text, wipe};
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::contract::Class;
+use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
@@ -56,7 +56,6 @@ use files::Files;
 use http::Connector;
 use mail::Mailer;
 use repository::Repositories;
-use secrets::Secrets;
 
 /// What the operator bound beyond what every host has.
 #[derive(Default)]
@@ -75,6 +74,8 @@ pub struct Bound {
     pub mail: Option<MailSettings>,
     /// Repositories by name, and the directory of their copies.
     pub repositories: Option<(BTreeMap<String, RepositorySource>, PathBuf)>,
+    /// Files and directories that are the host's own: no path leads a capability there, whoever answered.
+    pub own: Vec<PathBuf>,
 }
 
 /// Serves every handle that this host has something behind. What it does not serve is refused at policy with
@@ -126,13 +127,13 @@ impl HostBroker {
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets, mail, repositories } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
             authorities,
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
-            files: workspace.map(|root| Arc::new(Files::new(root))),
+            files: workspace.map(|root| Arc::new(Files::new(root, own))),
             secrets: secrets.map(Secrets::new),
             mailer: mail
                 .map(|settings| Arc::new(Mailer::new(settings, Arc::clone(&resolver), Arc::clone(&self.environment)))),
@@ -283,6 +284,7 @@ impl Broker for HostBroker {
             HandleFamily::Mailer => self.mailer.is_some(),
             HandleFamily::Repository => self.repositories().is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => false,
         }
     }
 
@@ -315,8 +317,25 @@ impl Broker for HostBroker {
             BrokerRequest::Exchange { endpoint, method, path, query, body } => {
                 self.exchange(lease, &endpoint, Question { method, path, query, body })
             }
-            BrokerRequest::Open { path } => {
-                self.in_files(lease, move |files| files.open(&path).map(BrokerReply::Descriptor))
+            BrokerRequest::Open { path, sole } => {
+                self.in_files(lease, move |files| files.open(&path, sole).map(BrokerReply::Descriptor))
+            }
+            BrokerRequest::OpenTarget => match target_path(lease) {
+                Some(path) => self.in_files(lease, move |files| files.open_outside(&path).map(BrokerReply::Descriptor)),
+                None => refused(BrokerFault::MalformedPath),
+            },
+            BrokerRequest::PlaceTarget => match target_path(lease) {
+                Some(path) => self.in_files(lease, move |files| files.place_of(&path).map(BrokerReply::Placed)),
+                None => refused(BrokerFault::MalformedPath),
+            },
+            BrokerRequest::Fingerprint { path } => {
+                self.in_files(lease, move |files| files.fingerprint(&path).map(BrokerReply::Fingerprint))
+            }
+            BrokerRequest::Change { changes } => {
+                let leased = lease.clone();
+                self.in_files(lease, move |files| {
+                    files.change(&changes, |hash| leased.rests_on(hash)).map(|()| BrokerReply::Changed)
+                })
             }
             BrokerRequest::List { path } => {
                 self.in_files(lease, move |files| files.entries(&path).map(BrokerReply::Listed))
@@ -387,6 +406,11 @@ impl Broker for HostBroker {
             _ => refused(BrokerFault::Unserved),
         }
     }
+}
+
+/// The path that the lease was judged and approved for.
+fn target_path(lease: &Lease) -> Option<String> {
+    lease.target().filter(|(kind, _)| *kind == TargetKind::Path).map(|(_, path)| path.to_owned())
 }
 
 fn refused(fault: BrokerFault) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {

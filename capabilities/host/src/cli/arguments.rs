@@ -16,6 +16,7 @@ use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
 use crate::service::MOST_ENTRIES;
+use crate::subjects::SlotPath;
 
 /// Capabilities: what a machine may ask for, and the one executor that every request passes.
 #[derive(Debug, Parser)]
@@ -139,6 +140,8 @@ pub enum Command {
         #[arg(long)]
         no_web: bool,
     },
+    /// Speak MCP with the program that started this one, over standard input and output
+    Mcp(Mcp),
     /// Log in to the approval centre (operators)
     #[command(subcommand)]
     Web(Web),
@@ -210,6 +213,9 @@ pub struct CallerArgs {
     /// Another subject than the local one; needs the operator credential
     #[arg(long, value_name = "NAME")]
     pub subject: Option<Subject>,
+    /// The slot of that subject's agent that a component stands in
+    #[arg(long, value_name = "SLOT", requires = "subject")]
+    pub slot: Option<SlotPath>,
     /// A turn number that several calls share: caps per turn count by it
     #[arg(long, value_name = "N")]
     pub turn: Option<u64>,
@@ -436,6 +442,58 @@ pub enum Operator {
     },
     /// End every operator session
     Logout,
+}
+
+/// `mcp`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Mcp {
+    /// Another subject than the local one; needs the operator credential
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<Subject>,
+    /// Speak for the subject whose client token is in this file, written by `mcp token create`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token_file: Option<PathBuf>,
+    /// A stricter mode than the ordinary one
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ModeArg>,
+    /// Leave the approval centre out where this process is the host itself
+    #[arg(long)]
+    pub no_web: bool,
+    /// Something else than speaking MCP
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+/// `mcp`, with a word behind it.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// See and set which programs are let in, and for whom (operators)
+    #[command(subcommand)]
+    Token(McpToken),
+}
+
+/// `mcp token`.
+#[derive(Debug, Subcommand)]
+pub enum McpToken {
+    /// Let a program in, and write its token into a file, or tell it once
+    Create {
+        /// What the program is called from now on
+        name: Subject,
+        /// For whom it speaks
+        #[arg(long, value_name = "NAME")]
+        subject: Subject,
+        /// Write the token into this file, for nobody else to read, instead of telling it
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        token_file: Option<PathBuf>,
+    },
+    /// List the programs that are let in
+    List,
+    /// Let a program in no more
+    Revoke {
+        /// Which
+        name: Subject,
+    },
 }
 
 /// `web`.

@@ -136,6 +136,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
         Command::Serve { no_web } => serve(connection, no_web, output).await,
+        Command::Mcp(command) => super::mcp::perform(connection, command, &proofs, output).await,
         Command::Web(Web::Link) => {
             let request = Request::WebLink(proofs.operator().await?);
             show::<Value>(connection, &request, output, render::link).await
@@ -156,9 +157,13 @@ async fn serve(connection: &Connection<'_>, no_web: bool, output: Output) -> Res
         let (address, link) = connection.serve_pages().await?;
         said = json!({ "serving": place, "web": address, "link": link });
     }
+    if let (Some(address), Some(said)) = (connection.serve_programs().await?, said.as_object_mut()) {
+        said.insert("mcp".to_owned(), json!(address));
+    }
     output.print(&said, |said| {
+        let programs = said.get("mcp").and_then(Value::as_str).map(|at| format!("speaking MCP at {at}\n"));
         let pages = if no_web { String::new() } else { render::link(said) };
-        format!("serving command lines at `{place}`; stop with Ctrl-C\n{pages}")
+        format!("serving command lines at `{place}`; stop with Ctrl-C\n{}{pages}", programs.unwrap_or_default())
     });
     core::future::pending().await
 }

@@ -141,7 +141,8 @@ async fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
         Some(_) => Some(proofs.operator().await?),
         None => None,
     };
-    Ok(Caller { subject: args.subject.clone(), mode: args.mode.map(Into::into), turn: args.turn, proof })
+    let (subject, slot) = (args.subject.clone(), args.slot.clone());
+    Ok(Caller { subject, slot, mode: args.mode.map(Into::into), turn: args.turn, proof, client: None })
 }
 
 fn outcome(reply: Reply) -> Result<Value, Fault> {

@@ -148,6 +148,23 @@ impl Bindings {
     }
 }
 
+impl Bindings {
+    /// The files that hold the host's credentials for services.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = PathBuf> {
+        let of_endpoints = self.endpoints.values().filter_map(|endpoint| match &endpoint.auth {
+            Auth::None => None,
+            Auth::Bearer { token_file } => Some(token_file.clone()),
+            Auth::Pihole { password_file } => Some(password_file.clone()),
+        });
+        let of_repositories = self.repositories.values().filter_map(|source| match source {
+            RepositorySource::Elsewhere(elsewhere) => elsewhere.login.as_ref().map(|(_, file)| file.clone()),
+            RepositorySource::Here(_) => None,
+        });
+        let of_mail = self.mail.iter().filter_map(|mail| mail.login.as_ref().map(|(_, file)| file.clone()));
+        of_endpoints.chain(of_repositories).chain(of_mail)
+    }
+}
+
 pub(super) type Wrong = (&'static str, String, &'static str);
 
 impl EndpointTable {

@@ -155,8 +155,12 @@ impl Host {
         if *subject == Subject::local() {
             return Declarations::everything();
         }
-        let manifest = self.config().subjects.get(subject);
-        Declarations::only(manifest.map_or_else(Vec::new, |manifest| manifest.capabilities.clone()))
+        match (self.config().subjects.get(subject), self.manifests().read(subject, None)) {
+            (None, Ok(Some(declarations))) => declarations,
+            (Some(manifest), Ok(None)) => Declarations::only(manifest.capabilities.clone()),
+            // Without a manifest that counts it declares nothing.
+            _ => Declarations::only(Vec::new()),
+        }
     }
 
     /// The schedules, for operators.

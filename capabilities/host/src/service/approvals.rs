@@ -96,7 +96,7 @@ impl Service {
         let executor = self.host.executor();
         let found = executor.approval(operator, id).await.map_err(broken)?;
         let identity = found.ok_or_else(|| Fault::refused("no approval has that id", LIST))?.summary.identity;
-        let session = self.session_for(identity.subject, identity.mode, identity.turn)?;
+        let session = self.session_for(identity.subject, None, identity.mode, identity.turn)?;
         let edited = executor.edit(operator, &session, id, arguments.as_bytes()).await.map_err(refused)?;
         let (successor, superseded) = (edited.successor(), edited.superseded);
         if superseded {

@@ -107,6 +107,7 @@ impl Service {
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => format!("{kind}: nothing is configured"),
         })
     }
 
@@ -174,6 +175,7 @@ fn needs(entry: &Capability) -> Vec<String> {
         HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
+        HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });
     let switch = (class.network == Network::External).then(|| format!("optin {}", entry.name().family()));
     brought.chain(switch).collect()

@@ -183,7 +183,8 @@ impl Drop for Place {
     }
 }
 
-async fn serve(listener: TcpListener, router: Router, mut ending: watch::Receiver<bool>) {
+/// Serves whoever connects, within the limits, until the end: nothing here is about pages.
+pub(crate) async fn serve(listener: TcpListener, router: Router, mut ending: watch::Receiver<bool>) {
     let (room, peers) = (Arc::new(Semaphore::new(MOST)), Peers::default());
     let mut connections = JoinSet::new();
     loop {

@@ -20,7 +20,9 @@ mod seal;
 mod shown;
 
 pub(crate) use access::Way;
-pub(crate) use listen::{Server, Serving};
+pub(crate) use answer::{ARM, word};
+pub(crate) use hosts::{Hosts, is_own_origin};
+pub(crate) use listen::{Server, Serving, serve as serve_connections};
 
 use std::sync::{Arc, OnceLock};
 
@@ -33,7 +35,6 @@ use crate::service::Service;
 use access::Access;
 use board::Board;
 use guard::Who;
-use hosts::Hosts;
 use refused::Refused;
 use seal::Seal;
 

@@ -201,9 +201,12 @@ impl Sketch {
             behind: asker.behind,
             scope: self.scope.as_deref(),
             target: self.target.as_deref().map(|text| (capability.target().kind, text)),
+            acts_on: &[],
             mode: asker.mode,
             opt_in: around.opt_in(capability.name().family()),
             bound: around.binds(capability),
+            // A look at arguments, of which a sketch has none: what it raises comes on top.
+            raised: None,
             faulted: false,
             at: self.at,
             policy,

@@ -16,6 +16,7 @@ use lettre::transport::smtp::client::{
 };
 use lettre::transport::smtp::extension::ClientId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::rustls::Error as TlsError;
 
 use super::{MailSettings, Security};
 use crate::broker::endpoint::{authorities_as_data, secured};
@@ -118,7 +119,7 @@ fn parameters(settings: &MailSettings) -> Result<TlsParameters, BrokerFault> {
 
 /// What went wrong before there was a letter, without the server's words.
 fn spoken(error: &Error) -> BrokerFault {
-    if error.is_tls() {
+    if error.is_tls() || is_about_tls(error) {
         BrokerFault::Untrusted
     } else if error.is_timeout() {
         BrokerFault::TimedOut
@@ -127,6 +128,19 @@ fn spoken(error: &Error) -> BrokerFault {
     } else {
         BrokerFault::Unavailable
     }
+}
+
+/// Whether TLS is at the bottom of it: the library says that the connection failed, and keeps the reason behind that.
+fn is_about_tls(error: &Error) -> bool {
+    let mut cause = core::error::Error::source(error);
+    while let Some(inner) = cause {
+        let wrapped = inner.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if inner.is::<TlsError>() || wrapped.is_some_and(|wrapped| wrapped.is::<TlsError>()) {
+            return true;
+        }
+        cause = inner.source();
+    }
+    false
 }
 
 /// A connection as the library takes it, with an end: it gives so many bytes and no more. The library reads whole lines, and a line

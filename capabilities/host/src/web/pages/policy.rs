@@ -164,6 +164,7 @@ const fn sayer(contributor: Contributor) -> &'static str {
         Contributor::WorkspaceRules => "rules of a workspace",
         Contributor::PackageRules => "rules of a package",
         Contributor::Delegation => "whoever it acts for",
+        Contributor::Guard => "the capability's own look at the call",
         Contributor::Fault => "whatever failed",
     }
 }

@@ -56,7 +56,7 @@ fn filed(number: u64, subject: &str, expires: i64) -> Filed {
         identity: identity(subject),
         arguments: format!(r#"{{"query":"{MARKER} é"}}"#).into_bytes(),
         target: Some((TargetKind::Url, format!("https://{MARKER}.example/"))),
-        preview: Some(Preview { text: MARKER.to_owned(), rests_on: vec![[9; 32]] }),
+        preview: Some(Preview { text: MARKER.to_owned(), rests_on: vec![[9; 32]], ..Preview::default() }),
         claims: Claims { reason: Some(MARKER.to_owned()), evidence: None },
         because: vec![Code::FloorRequired],
         verdict: Verdict::AskFresh,

@@ -1,0 +1,3 @@
+//! Commands: what one would do, and running it.
+
+pub mod guard;
