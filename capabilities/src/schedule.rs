@@ -72,7 +72,8 @@ async fn when(
     schedules.next(plan(cron, zone, capability, arguments)).await.map_err(BrokerFault::into_public)?;
     Ok(Preview {
         text: format!("calls {capability} at `{cron}` by the clock of {zone}, until it is cancelled"),
-        ..Preview::default() })
+        ..Preview::default()
+    })
 }
 
 /// Schedules, and what became of them.

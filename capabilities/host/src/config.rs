@@ -2,16 +2,16 @@
 
 mod bindings;
 mod mail;
-mod repositories;
 mod mcp;
+mod repositories;
 mod standing;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub use mail::MailTable;
-pub use repositories::RepositoryTable;
 pub use mcp::{McpClientTable, McpSettings, McpTable};
+pub use repositories::RepositoryTable;
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use web::{WebSettings, WebTable};
 

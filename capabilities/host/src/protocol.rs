@@ -9,8 +9,8 @@ pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
-use capability_core::Timestamp;
 use crate::subjects::SlotPath;
+use capability_core::Timestamp;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,

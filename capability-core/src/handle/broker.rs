@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept, Lease,
-    Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_PATH_BYTES, MAX_REVISION_BYTES,
-    MAX_VALUE_BYTES, MAX_WRITE_BYTES, Plan, ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply,
-    is_configured_name,
+    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept,
+    Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_PATH_BYTES,
+    MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, Plan, ProviderConnected, Review, Revised, Scheduled,
+    StateScope, TargetPlace, ToolReply, is_configured_name,
 };
 use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
@@ -444,8 +444,8 @@ mod tests {
     use super::BrokerRequest;
     use crate::handle::{
         BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-        HttpMethod, Journal, Letter, Mailer, McpServers, Plan, ProviderLink, ProviderTool, Read, Reads, Repository, Review,
-        ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace, Write,
+        HttpMethod, Journal, Letter, Mailer, McpServers, Plan, ProviderLink, ProviderTool, Read, Reads, Repository,
+        Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace, Write,
     };
 
     struct Service;

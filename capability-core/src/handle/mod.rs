@@ -71,13 +71,13 @@ pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
 };
-pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised, RevisedKind, is_revision};
-pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES, Review, ReviewKind, Reviews};
-pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
 pub use provider::{
     Edges, McpServers, OmittedContent, ProviderConnected, ProviderKind, ProviderLink, ProviderTool, Relays,
     ToolContent, ToolReply,
 };
+pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised, RevisedKind, is_revision};
+pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES, Review, ReviewKind, Reviews};
+pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
 pub use workspace::{
