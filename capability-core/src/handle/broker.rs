@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Lease,
-    Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls,
-    OwnResult, ProviderConnected, TargetPlace, ToolReply,
+    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept,
+    Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS,
+    MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan,
+    ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, is_configured_name,
 };
 use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
@@ -93,6 +94,63 @@ pub enum BrokerRequest {
         /// Relative to the workspace root.
         path: String,
     },
+    /// What stands at a path of a repository's revision.
+    Revised {
+        /// The name under which the operator configured it.
+        name: String,
+        /// The revision.
+        revision: String,
+        /// Relative to the revision's root.
+        path: String,
+    },
+    /// From whom a letter would come.
+    Sender {
+        /// To whom it would go.
+        to: String,
+    },
+    /// Hand a letter over to the mail server.
+    Send {
+        /// The letter.
+        letter: Letter,
+    },
+    /// What the subject keeps under a key.
+    Kept {
+        /// Where.
+        scope: StateScope,
+        /// The key.
+        key: String,
+    },
+    /// Put a text under a key of the subject's, or take it away.
+    Keep {
+        /// Where.
+        scope: StateScope,
+        /// The key.
+        key: String,
+        /// The text, untrusted; none to take it away.
+        value: Option<String>,
+    },
+    /// File something for a person to look at.
+    Review {
+        /// What.
+        review: Review,
+    },
+    /// When a plan would run next.
+    Foreseen {
+        /// The plan.
+        plan: Plan,
+    },
+    /// The subject's schedules.
+    Schedules,
+    /// Make a schedule.
+    Schedule {
+        /// What it calls, and when.
+        plan: Plan,
+    },
+    /// End a schedule of the subject's.
+    Unschedule {
+        /// Its number.
+        number: u64,
+    },
     /// Change files of the workspace, all or none.
     Change {
         /// Each of them once.
@@ -142,6 +200,16 @@ impl core::fmt::Debug for BrokerRequest {
             Self::List { .. } => "List",
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
+            Self::Revised { .. } => "Revised",
+            Self::Sender { .. } => "Sender",
+            Self::Send { .. } => "Send",
+            Self::Kept { .. } => "Kept",
+            Self::Keep { .. } => "Keep",
+            Self::Review { .. } => "Review",
+            Self::Foreseen { .. } => "Foreseen",
+            Self::Schedules => "Schedules",
+            Self::Schedule { .. } => "Schedule",
+            Self::Unschedule { .. } => "Unschedule",
             Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
             Self::Declares { .. } => "Declares",
@@ -162,6 +230,11 @@ impl BrokerRequest {
             | Self::Device
             | Self::Authorities
             | Self::Open { .. }
+            | Self::Revised { .. }
+            | Self::Sender { .. }
+            | Self::Kept { .. }
+            | Self::Foreseen { .. }
+            | Self::Schedules
             | Self::PlaceTarget
             | Self::Fingerprint { .. }
             | Self::List { .. }
@@ -176,6 +249,11 @@ impl BrokerRequest {
             | Self::OpenTarget
             | Self::Write { .. }
             | Self::Remove { .. }
+            | Self::Send { .. }
+            | Self::Keep { .. }
+            | Self::Review { .. }
+            | Self::Schedule { .. }
+            | Self::Unschedule { .. }
             | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
@@ -241,6 +319,17 @@ impl BrokerRequest {
                 path.len() <= MAX_PATH_BYTES
             }
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
+            Self::Revised { name, revision, path } => {
+                is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
+            }
+            Self::Sender { to } => to.len() <= MAX_ADDRESS_BYTES,
+            Self::Send { letter } => letter.check() != Err(BrokerFault::CapExceeded),
+            Self::Kept { key, .. } => key.len() <= MAX_KEY_BYTES,
+            Self::Keep { key, value, .. } => {
+                key.len() <= MAX_KEY_BYTES && value.as_ref().is_none_or(|value| value.len() <= MAX_VALUE_BYTES)
+            }
+            Self::Review { review } => review.fits(),
+            Self::Foreseen { plan } | Self::Schedule { plan } => plan.fits(),
             Self::Declares { name, scope } => {
                 name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
             }
@@ -254,6 +343,8 @@ impl BrokerRequest {
             | Self::Device
             | Self::Connect
             | Self::Authorities
+            | Self::Schedules
+            | Self::Unschedule { .. }
             | Self::OpenTarget
             | Self::PlaceTarget
             | Self::Recall { .. }
@@ -288,6 +379,25 @@ impl BrokerRequest {
             }
             Self::Write { .. } | Self::Remove { .. } | Self::Change { .. } => {
                 if holds(HandleFamily::Workspace, "")?.may_change() { Ok(()) } else { Err(BrokerFault::Undeclared) }
+            }
+            Self::Revised { .. } => holds(HandleFamily::Repository, "").map(drop),
+            Self::Sender { .. } | Self::Send { .. } => holds(HandleFamily::Mailer, "").map(drop),
+            Self::Kept { .. } => holds(HandleFamily::State, "").map(drop),
+            Self::Keep { .. } => {
+                if holds(HandleFamily::State, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
+            Self::Review { .. } => holds(HandleFamily::Reviews, "").map(drop),
+            Self::Foreseen { .. } | Self::Schedules => holds(HandleFamily::Schedules, "").map(drop),
+            Self::Schedule { .. } | Self::Unschedule { .. } => {
+                if holds(HandleFamily::Schedules, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
             Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
@@ -328,6 +438,22 @@ pub enum BrokerReply {
     Written,
     /// The file is gone.
     Removed,
+    /// What stands there.
+    Revised(Box<Revised>),
+    /// From whom a letter would come, and by which server.
+    Sender(String),
+    /// The letter is handed over, under this id.
+    Sent(String),
+    /// What is kept there, if anything is.
+    Kept(Option<Kept>),
+    /// It is done.
+    Done,
+    /// It is filed under this number.
+    Filed(u64),
+    /// When it would run next.
+    Foreseen(Vec<Timestamp>),
+    /// The schedules.
+    Schedules(Vec<Scheduled>),
     /// Whether it is declared.
     Declares(bool),
     /// What the tool answered.
@@ -357,8 +483,9 @@ mod tests {
     use crate::audit::Receipt;
     use crate::handle::{
         BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-        HttpMethod, Journal, McpServers, OwnCalls, OwnHistory, ProviderLink, ProviderTool, Read, Reads, Secret,
-        SecretKind, Workspace, Write,
+        HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read,
+        Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace,
+        Write,
     };
 
     struct Service;
@@ -375,6 +502,19 @@ mod tests {
     fn exchange(endpoint: &str, method: HttpMethod, path: &str) -> BrokerRequest {
         let (endpoint, path) = (endpoint.to_owned(), path.to_owned());
         BrokerRequest::Exchange { endpoint, method, path, query: vec![], body: None }
+    }
+
+    fn review(about: &str) -> Review {
+        Review { kind: ReviewKind::Dependency, about: about.to_owned(), reason: String::new() }
+    }
+
+    fn plan(cron: &str) -> Plan {
+        let [cron, zone, capability, arguments] = [cron, "", "", ""].map(str::to_owned);
+        Plan { cron, zone, capability, arguments }
+    }
+
+    fn letter(text: &str) -> Letter {
+        Letter { to: "a@b".to_owned(), subject: String::new(), text: text.to_owned() }
     }
 
     fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
@@ -399,6 +539,16 @@ mod tests {
             (BrokerRequest::Change { changes: vec![change("a", 0)] }, Workspace::<Write>::KIND),
             (BrokerRequest::Recall { receipt: Receipt { seq: 1, hash: None } }, OwnHistory::KIND),
             (BrokerRequest::Reflect { wanted: OwnCalls::default() }, OwnHistory::KIND),
+            (BrokerRequest::Revised { name: path(), revision: path(), path: path() }, Repository::KIND),
+            (BrokerRequest::Kept { scope: StateScope::Core, key: path() }, State::<Read>::KIND),
+            (BrokerRequest::Keep { scope: StateScope::Session, key: path(), value: None }, State::<Write>::KIND),
+            (BrokerRequest::Review { review: review("") }, Reviews::KIND),
+            (BrokerRequest::Foreseen { plan: plan("") }, Schedules::<Read>::KIND),
+            (BrokerRequest::Schedules, Schedules::<Read>::KIND),
+            (BrokerRequest::Schedule { plan: plan("") }, Schedules::<Write>::KIND),
+            (BrokerRequest::Unschedule { number: 1 }, Schedules::<Write>::KIND),
+            (BrokerRequest::Sender { to: path() }, Mailer::KIND),
+            (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
         ]
     }
 
@@ -499,6 +649,14 @@ mod tests {
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
             BrokerRequest::Reflect { wanted: OwnCalls { most: 51, ..OwnCalls::default() } },
+            BrokerRequest::Kept { scope: StateScope::Core, key: "x".repeat(65) },
+            BrokerRequest::Keep { scope: StateScope::Core, key: path(), value: Some("x".repeat((16 << 10) + 1)) },
+            BrokerRequest::Review { review: review(&"x".repeat(513)) },
+            BrokerRequest::Schedule { plan: plan(&"x".repeat(129)) },
+            BrokerRequest::Sender { to: "x".repeat(255) },
+            BrokerRequest::Send { letter: letter(&"x".repeat((128 << 10) + 1)) },
+            BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
+            BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
             BrokerRequest::Open { path: "x".repeat(1025), sole: true },
             BrokerRequest::Fingerprint { path: "x".repeat(1025) },
             BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
@@ -517,7 +675,7 @@ mod tests {
             seen,
             [
                 false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
-                true, true, true
+                true, true, true, false, false, true, true, false, false, true, true, false, true
             ]
         );
     }
