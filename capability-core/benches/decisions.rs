@@ -30,7 +30,7 @@ use support::{ADD, Bench};
 /// Leads to a provider's tool.
 #[capability(
     crate = ::capability_core,
-    name = "bench.through",
+    name = "mcp.call",
     version = 1,
     side_effect = mutating,
     network = external,
@@ -118,7 +118,7 @@ impl Lab {
             "resolve one of 1000 tools" => resolve(
                 &self.with,
                 session,
-                Proposal::new("bench.through", 1, r#"{"arguments":{"q":"a"},"server":"server7","tool":"tool_42"}"#),
+                Proposal::new("mcp.call", 1, r#"{"arguments":{"q":"a"},"server":"server7","tool":"tool_42"}"#),
             ),
             "decide about 1000 tools" => {
                 let decisions = self.with.executor.decisions(session);

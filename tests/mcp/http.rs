@@ -90,7 +90,7 @@ impl Answer {
     /// The one message in it, whichever way it was sent.
     #[track_caller]
     fn message(&self) -> Value {
-        let stream = self
+        let mut stream = self
             .body
             .lines()
             .filter_map(|line| line.strip_prefix("data:"))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use capability_core::approval::GrantLimits;
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::executor::Effect;
-use capability_core::handle::{HandleFamily, ToolContent, ToolReply};
+use capability_core::handle::{ToolContent, ToolReply};
 use capability_core::provider::{
     AdmissionStatus, Diagnostic, DynamicTools, ExplicitBinding, FallbackPolicy, FallbackRules, InMemoryEdge,
     NoProviders, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Providers as _, RemoteProviders, Route,
@@ -272,7 +272,7 @@ fn only_a_declared_contract_with_an_identity_of_its_own_is_bound() {
         ]
     );
     // What it claims of its effect is a claim.
-    assert_eq!(tools[0].class().0.confirmation().is_required(), true);
+    assert!(tools.iter().all(|tool| tool.class().0.confirmation().is_required()));
 }
 
 #[tokio::test]
@@ -292,11 +292,10 @@ async fn an_edge_answers_for_its_tools_as_long_as_it_is_there() {
 
     let bench = Bench::providing(GrantLimits::off());
     bench.supplied.stand_before(Arc::clone(&remotes) as _);
-    let (asked, runtime) = (Arc::clone(&remotes), tokio::runtime::Handle::current());
+    let asked = Arc::clone(&remotes);
     bench.bindings.answer_tools(move |lease| {
         let (decision, arguments) = lease.provided().expect("it goes through");
         let answering = asked.call_tool(decision, arguments, lease.identity().id).expect("it is one of these");
-        let _ = &runtime;
         futures_now(answering)
     });
     let deploy = json!({ "edge": "desk", "tool": "cli/deploy", "arguments": { "to": "x" } });
@@ -319,7 +318,6 @@ async fn an_edge_answers_for_its_tools_as_long_as_it_is_there() {
     let alone = Bench::providing(GrantLimits::off());
     let names: Vec<_> = alone.executor.decisions(&alone.session).iter().map(|own| own.tool_name.to_string()).collect();
     assert!(names.iter().all(|name| !name.starts_with("edge-desk")), "{names:?}");
-    let _ = HandleFamily::Secret;
 }
 
 /// What is ready at once.

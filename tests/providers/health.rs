@@ -53,7 +53,7 @@ async fn guidance_follows_what_is_so_now_and_is_given_once() {
     assert_eq!(watch.guidance(find, SESSION, now), None, "it was said");
     assert!(watch.guidance(find, SessionId::from_bytes([2; 16]), now).is_some(), "to another session it was not");
     // What is old says nothing of now.
-    assert_eq!(watch.guidance(find, SessionId::from_bytes([3; 16]), Timestamp::from_micros(HOUR)), None);
+    assert_eq!(watch.guidance(find, SessionId::from_bytes([3; 16]), Timestamp::from_micros(2 * HOUR)), None);
 
     // It is there in the next session and after the next start, without a word of what the provider calls it.
     watch.settle().await.expect("memory answers");

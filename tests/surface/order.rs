@@ -134,7 +134,7 @@ fn what_does_not_fit_is_deferred_in_order_and_told() {
         let told = made.left_out().iter().filter(|(_, why)| matches!(why, LeftOut::Budget { .. })).count();
         let faulty = made.left_out().len() - told;
         assert_eq!(made.deferred().count(), told + faulty);
-        assert_eq!(made.shown().count() + told + faulty, decisions.len());
+        assert_eq!(made.shown().count() + told + faulty, made.tools().len());
     }
     // A pin is shown whatever it costs, in its own place, and takes from what is left.
     let pinned = of(&options(0, &["lab.typed", "lab-checked"]));

@@ -178,6 +178,11 @@ impl Capability {
         self.class
     }
 
+    /// Whether a call of it can count as this: as it is compiled, and as whatever an operator gives to a tool that it leads to.
+    pub(crate) fn may_be(&self, side_effect: SideEffect) -> bool {
+        self.class.side_effect == side_effect || self.through().is_some()
+    }
+
     /// What the class demands. Computed on every call; nothing stores it.
     pub const fn confirmation(&self) -> Confirmation {
         self.class.confirmation()

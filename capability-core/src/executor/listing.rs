@@ -6,7 +6,7 @@ use super::{Executor, Inner};
 use crate::contract::{Capability, Network};
 use crate::policy::{Binding, Contributor, OptIn, Policy, Question, Verdict, evaluate};
 use crate::provider::decide;
-use crate::provider::{Decisions, ProviderDecision, ProviderSnapshot};
+use crate::provider::{Decisions, ProviderDecision, ProviderSnapshot, ProviderType};
 use crate::registry::Registered;
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -22,18 +22,9 @@ impl Executor {
         let now = if policy.asks_for_the_time() { inner.environment.now() } else { Timestamp::from_micros(0) };
         let admitting = Admitting { inner, session, policy: &policy, now };
         let compiled = inner.registry.iter().filter(|held| held.through().is_none());
-        let compiled = compiled.map(|held| admitting.compiled(held, &snapshot));
-        let provided = inner.registry.iter().filter(|held| held.through().is_some());
-        let mut all: Vec<ProviderDecision> = compiled.collect();
-        let first = all.len();
-        for held in provided {
-            all.extend(admitting.provided(held, &snapshot));
-        }
-        if let Some(provided) = all.get_mut(first..) {
-            provided.sort_by(|one, other| {
-                let key = |decision: &ProviderDecision| (decision.provider_type, decision.capability, decision.version);
-                (key(one), &one.provider_id, &one.native_id).cmp(&(key(other), &other.provider_id, &other.native_id))
-            });
+        let mut all: Vec<ProviderDecision> = compiled.map(|held| admitting.compiled(held, &snapshot)).collect();
+        for kind in ProviderType::ALL {
+            all.extend(admitting.provided(kind, &snapshot));
         }
         let revision = *policy.revision().as_bytes();
         Arc::new(Decisions::new(session.identity().id, snapshot.revision(), revision, all))
@@ -57,13 +48,17 @@ impl Admitting<'_> {
         self.admitted(entry, decision, None)
     }
 
-    /// Every tool that an entry leads to. Those of other sessions are not this one's to know of.
-    fn provided(&self, held: &Registered, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
+    /// Every tool of providers of one kind, by provider and native id: in the order of the kinds, which are sorted. One entry
+    /// leads to them, the newest of that name. Those of other sessions are not this one's to know of.
+    fn provided(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
+        let registry = &self.inner.registry;
+        let way = way_to(kind).and_then(|name| registry.resolve(name, registry.newest(name)?.get()));
+        let Some(held) = way.filter(|held| held.through() == Some(kind)) else { return Vec::new() };
         let entry = held.entry();
         let bound = self.inner.binds(entry);
         let session = self.session.identity().id;
-        let own = snapshot.providers().iter().filter(|state| Some(state.kind) == held.through());
-        own.filter(|state| state.serves(session))
+        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let mut decided: Vec<_> = own
             .flat_map(|state| {
                 state.tools.iter().map(|tool| {
                     let decision = decide::provided(entry, bound, state, tool);
@@ -71,7 +66,9 @@ impl Admitting<'_> {
                     self.admitted(entry, decision, Some((&state.id, &native)))
                 })
             })
-            .collect()
+            .collect();
+        decided.sort_by(|one, other| (&one.provider_id, &one.native_id).cmp(&(&other.provider_id, &other.native_id)));
+        decided
     }
 
     /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,
@@ -126,5 +123,15 @@ impl Admitting<'_> {
             Some(said) => decision.blocked(said.code),
             None => decision,
         }
+    }
+}
+
+/// The capability that a provider's own tools are called through.
+const fn way_to(kind: ProviderType) -> Option<&'static str> {
+    match kind {
+        ProviderType::Compiled => None,
+        ProviderType::Edge => Some("edge.call"),
+        ProviderType::Mcp => Some("mcp.call"),
+        ProviderType::Relay => Some("relay.call"),
     }
 }

@@ -43,8 +43,10 @@ pub async fn perform(
                 arg: Vec::new(),
                 reason,
                 evidence: None,
+                entry: None,
                 wait,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
+                entry: None,
             };
             invoke::invoke(connection, call, proofs, output).await
         }

@@ -67,6 +67,7 @@ impl Service {
             origin: eyes.origin,
             target: target.clone(),
             at: at.unwrap_or_else(|| self.host.environment().now()),
+            class: None,
         };
         let declarations = self.manifest(&eyes.subject)?;
         let asker = Asker { subject: &eyes.subject, declarations: &declarations, mode: eyes.mode, behind: &[] };

@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Binding, OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
-use crate::contract::{Capability, Schemas};
+use crate::contract::{Capability, Class, Schemas};
 use crate::executor::caught;
 use crate::registry::Registered;
 use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
@@ -148,6 +148,9 @@ pub struct Sketch {
     pub target: Option<String>,
     /// When.
     pub at: Timestamp,
+    /// As which class, where calls go through to a provider's tool; the entry's own where that is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
 }
 
 /// The longest text of a call that is shown whole, in characters.
@@ -194,7 +197,7 @@ impl Sketch {
     ) -> Question<'q> {
         Question {
             capability,
-            class: capability.class(),
+            class: self.class.unwrap_or_else(|| capability.class()),
             subject: &self.subject,
             origin: self.origin,
             declarations: asker.declarations,

@@ -72,7 +72,8 @@ fn present<'de: 'm, 'm, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 /// The answer to a message that cannot be read: with its id where it has one.
 pub fn lift(bytes: &[u8]) -> Result<Lifted, JsonRpcError> {
     let envelope: Envelope<'_> = match serde_json::from_slice(bytes) {
-        Ok(envelope) => envelope,
+        Ok(envelope) if is_object(bytes) => envelope,
+        Ok(_) => return Err(refusal(None, ErrorCode::INVALID_REQUEST, "the message is no object")),
         Err(error) if error.is_data() => {
             return Err(refusal(None, ErrorCode::INVALID_REQUEST, "the message is no object with each field once"));
         }
@@ -82,12 +83,17 @@ pub fn lift(bytes: &[u8]) -> Result<Lifted, JsonRpcError> {
         return Ok(Lifted { message: bytes.to_vec(), arguments: None });
     }
     let refused = || refusal(id(&envelope), ErrorCode::INVALID_PARAMS, "a call has a `name` and fields of their types");
-    let params = envelope.params.ok_or_else(refused)?;
+    let params = envelope.params.filter(|params| is_object(params.get().as_bytes())).ok_or_else(refused)?;
     let call: Call<'_> = serde_json::from_str(params.get()).map_err(|_| refused())?;
     let arguments = Arguments(call.arguments.map_or_else(|| "{}".to_owned(), |arguments| arguments.get().to_owned()));
     let rest = Rest { jsonrpc: "2.0", id: envelope.id, method: CALL, params: call };
     let message = serde_json::to_vec(&rest).map_err(|_| refused())?;
     Ok(Lifted { message, arguments: Some(arguments) })
+}
+
+/// Whether JSON text is an object's. A list of the same values in their order would be read alike.
+fn is_object(json: &[u8]) -> bool {
+    json.trim_ascii_start().first() == Some(&b'{')
 }
 
 /// A message without its arguments, as the library has it.
