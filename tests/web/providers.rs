@@ -36,7 +36,12 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     };
     until("its connection", || is("ready", "1 tool"));
     centre.home.run(&["providers", "list"]).exits(0).says(&["lab", "with the host", "1 of 1", "ready"]);
-    centre.home.run(&["providers", "tools", "lab"]).exits(0).says(&["alpha", "accepted", "mutating + external", "it only reads"]);
+    centre.home.run(&["providers", "tools", "lab"]).exits(0).says(&[
+        "alpha",
+        "accepted",
+        "mutating + external",
+        "it only reads",
+    ]);
 
     // A call of it: asked for, and shown for what it is.
     let call = r#"{"server":"lab","tool":"alpha","arguments":{"x":1}}"#;
@@ -45,10 +50,16 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     let (exit, pending) = centre.home.json(&["invoke", "mcp.call", call]);
     let id = pending["approval"]["id"].as_str().unwrap().to_owned();
     let card = operator.card(&id);
-    for words in ["A tool of somebody else", "data-server=\"lab\"", "it only reads", "nobody has classified it", "&lt;i&gt;one"] {
+    for words in
+        ["A tool of somebody else", "data-server=\"lab\"", "it only reads", "nobody has classified it", "&lt;i&gt;one"]
+    {
         assert!(exit == 3 && card.body.contains(words), "{words}: {}", card.body);
     }
-    centre.home.operate(&["approvals", "show", &id]).exits(0).says(&["a tool of somebody else's: alpha of server lab", "nobody has checked"]);
+    centre
+        .home
+        .operate(&["approvals", "show", &id])
+        .exits(0)
+        .says(&["a tool of somebody else's: alpha of server lab", "nobody has checked"]);
 
     // It becomes another one, with words that would be more than words.
     tools(&file, "now <script>alert(1)</script> \u{202e}siht");
@@ -61,7 +72,10 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     centre.home.operate(&["providers", "diff", "lab"]).exits(0).says(&["description", "\\u{202E}", &definition]);
     let (path, other) = ("/providers/lab/accept", format!("sha256:{}", "0".repeat(64)));
     for (tool, definition) in [("alpha", other.as_str()), ("beta", &definition), ("alpha", "x")] {
-        assert!(operator.post(path, &[("tool", tool), ("definition", definition)]).status >= 400, "{tool} {definition}");
+        assert!(
+            operator.post(path, &[("tool", tool), ("definition", definition)]).status >= 400,
+            "{tool} {definition}"
+        );
     }
     assert!(centre.browser().post(path, &[("tool", "alpha"), ("definition", &definition)]).status >= 400);
     assert!(operator.get("/providers/lab").body.contains("data-changed"));
@@ -83,13 +97,14 @@ fn a_token_is_read_from_standard_input_and_never_shown() {
     let home = Home::with_operator();
     home.configure("[mcp.servers.web]\nurl = \"http://127.0.0.1:9/mcp\"\n");
     let token = home.token().to_str().unwrap().to_owned();
-    let operate = |words: &[&str], input: &str| {
-        home.run_with(&[words, &["--operator-token-file", &token]].concat(), input)
-    };
+    let operate =
+        |words: &[&str], input: &str| home.run_with(&[words, &["--operator-token-file", &token]].concat(), input);
     let set = ["providers", "credential", "set", "web"];
     home.run_with(&set, "token-of-the-web").exits(4);
     operate(&set, "two words").exits(4).says(&["no token"]);
-    operate(&["providers", "credential", "set", "nobody"], "token-of-the-web").exits(4).says(&["no server is configured"]);
+    operate(&["providers", "credential", "set", "nobody"], "token-of-the-web")
+        .exits(4)
+        .says(&["no server is configured"]);
     let ran = operate(&set, "token-of-the-web").exits(0);
     assert!(!ran.out.contains("token-of-the-web") && !ran.err.contains("token-of-the-web"), "{ran:?}");
     operate(&["providers", "credential", "remove", "web"], "").exits(0);
