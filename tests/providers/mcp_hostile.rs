@@ -22,7 +22,7 @@ fn named(names: &[&str]) -> Vec<(String, Standing)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_behaves_oddly_is_used_all_the_same() {
-    for fault in ["well", "noise", "deaf", "liar", "restless"] {
+    for fault in ["well", "noise", "deaf", "delicate", "liar", "restless"] {
         let lab = with(fault);
         let connected =
             lab.connect("lab").await.unwrap_or_else(|why| panic!("{fault}: {why:?}, {:?}", lab.reach("lab")));

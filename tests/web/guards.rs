@@ -125,7 +125,17 @@ fn a_cookie_that_is_no_session_is_nobodys() {
     ];
     for cookie in garbage {
         let nobody = centre.browser().with("Cookie", &cookie);
-        for path in ["/", "/grants", "/policy", "/audit", "/optins", "/subjects", "/approvals/0"] {
+        for path in [
+            "/",
+            "/grants",
+            "/policy",
+            "/audit",
+            "/optins",
+            "/providers",
+            "/providers/lab",
+            "/subjects",
+            "/approvals/0",
+        ] {
             let answer = nobody.get(path).is(303);
             assert_eq!(answer.header("location"), Some("/login"), "{cookie} {path}");
         }

@@ -30,4 +30,6 @@ mod login;
 #[cfg(test)]
 mod policy;
 #[cfg(test)]
+mod providers;
+#[cfg(test)]
 mod start;

@@ -168,6 +168,13 @@ impl<'p> Connection<'p> {
         owner.service.prove_isolation().await
     }
 
+    /// Starts the servers that the operator starts with the host, and comes back at once.
+    pub fn start_providers(&self) {
+        if let Some(owner) = self.owner.get() {
+            owner.service.host().providers().start();
+        }
+    }
+
     /// Serves the approval centre's pages, and gives their address and a link that logs one browser in.
     ///
     /// # Errors

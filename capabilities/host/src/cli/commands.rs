@@ -162,6 +162,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
 async fn serve(connection: &Connection<'_>, no_web: bool, no_channels: bool, output: Output) -> Result<u8, Fault> {
     connection.must_own().await?;
     connection.prove_isolation().await?;
+    connection.start_providers();
     let place = connection.place().display().to_string();
     let mut said = json!({ "serving": place });
     if !no_web {

@@ -44,6 +44,7 @@ pub async fn perform(
                 reason,
                 evidence: None,
                 entry: None,
+                entry: None,
                 wait,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };

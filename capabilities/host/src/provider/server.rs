@@ -28,6 +28,9 @@ const SETTLE: Duration = Duration::from_millis(200);
 /// How long a list is taken for what the server has, where the server does not say that it changed.
 const LIST_KEPT: Duration = Duration::from_secs(60);
 
+/// What is said of a program that is not there any more.
+const ENDED: &str = "its program ended";
+
 /// One server.
 pub(super) struct Server {
     name: Arc<str>,
@@ -198,8 +201,17 @@ impl Server {
         }
     }
 
-    /// One attempt; given up, it leaves nothing behind.
+    /// Some programs do not survive a greeting that is newer than they are: those are started once more and greeted the older
+    /// way.
     async fn attempt(&self) -> Result<Connection, (&'static str, BrokerFault)> {
+        match self.attempt_with(false).await {
+            Err((ENDED, _)) => self.attempt_with(true).await,
+            attempted => attempted,
+        }
+    }
+
+    /// One attempt; given up, it leaves nothing behind.
+    async fn attempt_with(&self, older: bool) -> Result<Connection, (&'static str, BrokerFault)> {
         let (peer, mut running, secrets) = match &self.settings.way {
             Way::Http(http) => {
                 let (credentials, resolver) = (Arc::clone(&self.shared.credentials), Arc::clone(&self.shared.resolver));
@@ -218,10 +230,10 @@ impl Server {
                 (peer, Some(running), secrets)
             }
         };
-        let greeted = match peer.greet().await {
+        let greeted = match peer.greet(older).await {
             Ok(greeting) => greeting,
             Err(PeerFault::Closed) if let Some(running) = &mut running => {
-                let why = if running.was_started().await { "its program ended" } else { "its program was not found" };
+                let why = if running.was_started().await { ENDED } else { "its program was not found" };
                 return Err((why, BrokerFault::Unavailable));
             }
             Err(why) => return Err((why.as_str(), fault(why))),
@@ -340,7 +352,7 @@ impl Server {
     /// A connection ended by itself.
     async fn lose(&self, connection: &Connection) {
         let running = connection.running.lock().await.take();
-        let why = if running.is_some() { "its program ended" } else { "its connection ended" };
+        let why = if running.is_some() { ENDED } else { "its connection ended" };
         if let Some(running) = running {
             running.end().await;
         }

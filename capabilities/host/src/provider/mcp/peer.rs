@@ -214,11 +214,24 @@ impl Peer {
         self.greeting.get().copied()
     }
 
-    /// Finds out which revision is spoken.
+    /// Finds out which revision is spoken; with `older`, the newer greeting is left out, which some programs do not survive.
     ///
     /// # Errors
     /// [`PeerFault`]; the connection is of no use then.
-    pub async fn greet(&self) -> Result<Greeting, PeerFault> {
+    pub async fn greet(&self, older: bool) -> Result<Greeting, PeerFault> {
+        let greeting = if older { self.initialize().await? } else { self.either().await? };
+        let _ = self.greeting.set(greeting);
+        if let Way::Http(way) = &self.way {
+            way.speak(if greeting.is_modern { MODERN } else { LEGACY[0] });
+        }
+        if !greeting.is_modern {
+            self.tell("notifications/initialized", "{}").await?;
+        }
+        Ok(greeting)
+    }
+
+    /// The newer greeting, and the older one where that has no answer.
+    async fn either(&self) -> Result<Greeting, PeerFault> {
         let asked = params(true, "");
         let discover = self.request("server/discover", &asked, None, Caller::Host);
         tokio::pin!(discover);
@@ -226,7 +239,7 @@ impl Peer {
             Way::Pipes(_) => timeout(PROBE, &mut discover).await.ok(),
             Way::Http(_) => Some((&mut discover).await),
         };
-        let greeting = match probed {
+        match probed {
             // The older greeting would be of no use either.
             Some(Err(fault @ (PeerFault::Closed | PeerFault::Credential | PeerFault::Untrusted))) => Err(fault),
             Some(answer) => match modern(answer) {
@@ -248,15 +261,7 @@ impl Peer {
                     },
                 }
             }
-        }?;
-        let _ = self.greeting.set(greeting);
-        if let Way::Http(way) = &self.way {
-            way.speak(if greeting.is_modern { MODERN } else { LEGACY[0] });
         }
-        if !greeting.is_modern {
-            self.tell("notifications/initialized", "{}").await?;
-        }
-        Ok(greeting)
     }
 
     async fn initialize(&self) -> Result<Greeting, PeerFault> {
