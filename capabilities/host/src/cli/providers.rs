@@ -44,6 +44,7 @@ pub async fn perform(
                 reason,
                 evidence: None,
                 wait,
+                entry: None,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };
             invoke::invoke(connection, call, proofs, output).await
