@@ -3,6 +3,9 @@
 //! | capability | what it does | class |
 //! |---|---|---|
 //! | [`subject.note`](note::subject_note) | a note in the subject's own journal | `read_only` + `local` |
+//! | [`self.introspect`](own::self_introspect) | an earlier result of the same session | `read_only` + `local` |
+//! | [`self.reflect`](own::self_reflect) | why the subject's own calls ended as they did | `read_only` + `local` |
+//! | [`self.calls`](own::self_calls) | a search in the same | `read_only` + `local` |
 //! | [`system.health`](system::system_health) | how this machine is, and what is wrong | `read_only` + `local` |
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
@@ -19,6 +22,8 @@
 //! | [`fs.list`](fs::list::fs_list) | what stands in a directory | `read_only` + `local` |
 //! | [`fs.search`](fs::search::fs_search) | lines of files | `read_only` + `local` |
 //! | [`fs.glob`](fs::glob::fs_glob) | files by their paths | `read_only` + `local` |
+//! | [`fs.write`](fs::write::fs_write) | one file, whole | `mutating` + `local` |
+//! | [`fs.patch`](fs::patch::fs_patch) | several files by a patch, all or none | `mutating` + `local` |
 //!
 //! Each function's own page says what it takes and answers. Its contract is written there by `#[capability]` from the
 //! annotation, with the confirmation computed from the class. A binary links these with `use capabilities as _;`.
@@ -32,6 +37,8 @@ pub mod locked;
 pub mod metrics;
 pub mod note;
 mod object;
+#[path = "self_.rs"]
+pub mod own;
 pub mod pihole;
 pub mod plain;
 pub mod provider;

@@ -61,7 +61,7 @@ impl Call {
             return Err(BrokerFault::Unconfirmed);
         }
         let target = terms.target.as_ref().filter(|(kind, _)| *kind == TargetKind::Path).map(|(_, path)| path.as_str());
-        request.is_for_its_paths(target.filter(|_| self.answered))?;
+        request.is_for_its_paths(terms.entry.handles(), target, self.answered)?;
         let Some(rules) = &terms.rules else { return Ok(()) };
         let admitted = |path: &str| rules.admit(terms.entry, target, path, self.answered);
         if request.paths().all(admitted) { Ok(()) } else { Err(BrokerFault::RuleDenied) }

@@ -48,6 +48,10 @@ impl Trust {
     #[must_use]
     pub fn of(entry: &Capability) -> Self {
         let endpoint = entry.holds(HandleFamily::Endpoint);
+        // What was given before can be anybody's words; the second time they are still that.
+        if entry.holds(HandleFamily::OwnHistory) {
+            return Self::PublicNetwork;
+        }
         match entry.class().network {
             Network::Local if endpoint => Self::OperatorEndpoint,
             Network::Local => Self::OwnDevice,

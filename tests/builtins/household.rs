@@ -92,7 +92,7 @@ impl Household {
 
     /// Asks; something happens while it waits; the operator says yes; the call is resumed.
     pub async fn call_after(&self, name: &str, arguments: &Value, meanwhile: impl FnOnce(&PendingApproval)) -> Outcome {
-        let session = self.session();
+        let session = self.turn();
         let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
         let approval = asked.approval().unwrap_or_else(|| panic!("it does not wait: {asked:?}"));
         let found = self.host.executor().approval(&self.operator, approval).await.unwrap().unwrap();

@@ -175,6 +175,8 @@ fn caps_a_turn_hold_within_a_turn_and_a_mode_holds_throughout() {
     let mut planning = Program::start(&home, Age::Newer, json!({}), &["--mode", "plan"]);
     let refused = planning.call("house-send", json!({ "to": "a", "text": "b" }));
     assert_eq!(fact(&refused, "code"), "plan_mode", "{refused}");
+    assert_eq!(fact(&refused, "diagnostic"), "policy_blocked", "{refused}");
+    assert!(words(&refused).contains("policy_blocked: mode, permission or policy blocks it"), "{refused}");
 }
 
 /// A host that serves is asked, and its process is the one that runs things.

@@ -64,8 +64,11 @@ fn a_token_says_for_whom_a_client_speaks_until_it_is_revoked() {
 
     let mut program = Program::start(&home, Age::Newer, json!({}), &["--token-file", &file]);
     ran(&program.call("house-greet", json!({ "name": "a" })));
-    let undeclared = program.call("house-lookup", json!({ "host": "a.example" }));
-    assert_eq!(fact(&undeclared, "outcome"), "rejected", "{undeclared}");
+    // What the subject does not declare is no tool of its.
+    let names: Vec<_> = program.tools().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["house-count", "house-greet"]);
+    let undeclared = json!({ "name": "house-lookup", "arguments": { "host": "a.example" } });
+    assert_eq!(program.request("tools/call", undeclared)["error"]["code"], -32602);
     assert_eq!(home.records_of("outcome")[0]["subject"], "anna");
 
     home.operate(&["mcp", "token", "revoke", "desktop"]).exits(0);

@@ -293,7 +293,7 @@ async fn a_server_over_http_is_given_its_token_and_called() {
 /// One server's failure costs its peers nothing: calls of one go on while another hangs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_hangs_disturbs_no_other() {
-    let hangs = server("hangs", &self::lab("silent", None)) + "discovery_s = 20\n";
+    let hangs = server("hangs", &lab("silent", None)) + "discovery_s = 20\n";
     let lab = connected("well", &hangs, None).await;
     let operator = lab.operator().await;
     let began = Instant::now();

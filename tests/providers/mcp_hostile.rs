@@ -98,7 +98,7 @@ async fn nothing_that_a_server_lists_is_taken_beyond_the_caps() {
     let lab = with("schemas");
     lab.connect("lab").await.unwrap();
     let schema = faulty(DefinitionFault::Schema);
-    let standings = [ACCEPTED, schema.clone(), schema.clone(), schema.clone(), schema.clone(), schema];
+    let standings = [ACCEPTED, schema, schema, schema, schema, schema];
     assert_eq!(lab.tools("lab").into_iter().map(|(_, standing)| standing).collect::<Vec<_>>(), standings);
     let lab = with("odd_names");
     lab.connect("lab").await.unwrap();

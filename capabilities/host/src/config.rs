@@ -5,6 +5,7 @@ mod channels;
 mod mcp;
 mod providers;
 mod standing;
+mod surface;
 mod web;
 
 pub(crate) use bindings::open_workspace;
@@ -14,6 +15,7 @@ pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, 
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use standing::{ApprovalsTable, GrantTable, Span};
+pub use surface::{ResultsTable, SurfaceTable};
 pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
@@ -46,6 +48,12 @@ use crate::data_dir::{DataDirError, read_private};
 ///
 /// [approvals]
 /// retain = "7d"
+///
+/// [results]
+/// keep = "1h"
+///
+/// [surface]
+/// pinned = ["pihole.summary"]
 ///
 /// [grants."repository.read"]
 /// max = "30m"
@@ -109,6 +117,10 @@ pub struct Config {
     pub isolation: ConfiguredIsolation,
     /// What is kept of approved calls.
     pub approvals: ApprovalsTable,
+    /// How long results can be had again by their own sessions.
+    pub results: ResultsTable,
+    /// Which tools a model always sees.
+    pub surface: SurfaceTable,
     /// The capabilities that may have standing answers, by name; none, unless it is said.
     pub grants: BTreeMap<String, GrantTable>,
     /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing. The local
@@ -311,6 +323,7 @@ impl Config {
         config
             .approvals
             .check()
+            .and_then(|()| config.results.check())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         for name in config.grants.keys() {
             for key in ["", "max", "uses"] {
@@ -405,7 +418,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

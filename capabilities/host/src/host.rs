@@ -1,5 +1,7 @@
 //! A whole host.
 
+mod results;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,7 +14,7 @@ use capability_core::provider::HealthWatch;
 use capability_core::provider::{ProviderType, ToolTag};
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
-use capability_core::store::{Approvals as _, StoreFault};
+use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::blocking::blocking;
@@ -61,6 +63,7 @@ pub struct Host {
     arrivals: tokio::sync::watch::Sender<u64>,
     inbox: SqliteInbox,
     journal: SqliteJournal,
+    results: Arc<MemoryResults>,
     health: Arc<HealthWatch>,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
@@ -146,7 +149,9 @@ impl Host {
             data_dir: data_dir.path().to_owned(),
         })?);
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
-        let broker = Arc::new(broker.with(bound, resolver).providing(Arc::clone(&providers)));
+        let results = Arc::new(MemoryResults::new(config.results.keep.0));
+        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers));
+        let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
             threads: config.limits.threads,
@@ -170,6 +175,9 @@ impl Host {
             key,
             limits: config.limits.for_executor(),
         });
+        if !config.results.keep.0.is_zero() {
+            executor.keep_results(Arc::clone(&results) as _);
+        }
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
         Ok(Self {
             executor,
@@ -184,6 +192,7 @@ impl Host {
             arrivals: tokio::sync::watch::Sender::new(0),
             inbox: database.inbox(),
             journal,
+            results,
             health,
             approvals: database.approvals(),
             runner,

@@ -49,6 +49,7 @@ mod service;
 mod socket;
 pub mod store;
 pub mod subjects;
+mod tool_search;
 mod web;
 mod words;
 

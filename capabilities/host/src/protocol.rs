@@ -4,11 +4,15 @@ mod inbox;
 mod mcp;
 mod policy;
 mod providers;
+mod surface;
 
 pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
-pub use mcp::{Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits};
+pub use mcp::{
+    Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
+};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed};
+pub use surface::{DeferredRow, Lost, SurfaceShown, Unshown};
 
 use core::num::NonZeroU32;
 
@@ -135,6 +139,15 @@ pub enum Request {
         /// At most how many.
         most: u32,
     },
+    /// The tools that a model sees which speaks for somebody.
+    Surface {
+        /// For whom.
+        subject: Subject,
+        /// As which provider of models takes them.
+        profile: String,
+    },
+    /// Erase the results that sessions can have again, of one subject or of all. Operators only.
+    ResultsErase(Proof, Option<Subject>),
     /// Erase a subject's whole journal. Operators only.
     JournalErase(Proof, Subject),
     /// Take in a message that a program of the owner hands on.

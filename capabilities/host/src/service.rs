@@ -13,6 +13,7 @@ mod policy;
 mod providers;
 mod questions;
 mod settings;
+mod surface;
 mod web;
 
 pub use channels::MOST_TOLD;
@@ -92,6 +93,7 @@ impl Service {
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
+        self.host.results().forget(self.host.environment().now());
         self.settle_channels().await;
         let _ = self.host.health().settle().await;
     }
@@ -139,6 +141,16 @@ impl Service {
             }
             Request::JournalShow { proof, subject, most } => {
                 document(&self.entries(&self.operator(proof, peer)?, subject, *most).await?)
+            }
+            Request::Surface { subject, profile } => {
+                let profile = profile.parse().map_err(|error| Fault::told(2, &error))?;
+                document(&self.surface(subject, profile)?)
+            }
+            Request::ResultsErase(proof, subject) => {
+                let operator = self.operator(proof, peer)?;
+                let erased = self.host.erase_results(&operator, subject.as_ref()).await;
+                let erased = erased.map_err(|error| Fault::told(6, &error))?;
+                document(&serde_json::json!({ "subject": subject, "erased": erased }))
             }
             Request::JournalErase(proof, subject) => {
                 document(&self.erase(&self.operator(proof, peer)?, subject).await?)

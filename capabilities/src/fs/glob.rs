@@ -108,7 +108,7 @@ fn can_be_globbed(pattern: &str, path: &str, _: &u32) -> Result<(), String> {
 
 async fn what_is_globbed(_: &Workspace<Read>, _: &Context, _: &str, path: &str, _: &u32) -> Result<Preview, Failure> {
     let text = format!("tells paths below `{path}`, in the workspace");
-    Ok(Preview { text, rests_on: Vec::new(), raise: path::looking_at(path), ..Preview::default() })
+    Ok(Preview { text, raise: path::looking_at(path), ..Preview::default() })
 }
 
 /// What a pattern is matched with: `*` never stands for a `/`.

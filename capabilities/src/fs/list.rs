@@ -132,5 +132,5 @@ fn can_be_listed(path: &str, _: &u32, _: &Option<u32>) -> Result<(), String> {
 
 async fn what_is_listed(_: &Workspace<Read>, path: &str, _: &u32, _: &Option<u32>) -> Result<Preview, Failure> {
     let text = format!("tells the names in `{path}`, in the workspace");
-    Ok(Preview { text, rests_on: Vec::new(), raise: path::looking_at(path), ..Preview::default() })
+    Ok(Preview { text, raise: path::looking_at(path), ..Preview::default() })
 }

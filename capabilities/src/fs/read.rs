@@ -160,7 +160,7 @@ async fn what_is_read(
 ) -> Result<Preview, Failure> {
     let raise = path::reading(workspace, path).await?;
     let place = if is_plain_path(path) { "in the workspace" } else { "outside the workspace" };
-    Ok(Preview { text: format!("reads `{path}`, {place}"), rests_on: Vec::new(), raise, ..Preview::default() })
+    Ok(Preview { text: format!("reads `{path}`, {place}"), raise, ..Preview::default() })
 }
 
 fn as_bytes(path: String, bytes: u64, offset: u64, part: &[u8]) -> FileContent {

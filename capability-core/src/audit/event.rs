@@ -327,6 +327,12 @@ pub enum SettingKey {
         #[serde(skip_serializing_if = "Option::is_none")]
         subject: Option<Subject>,
     },
+    /// Results that their sessions could have had again were erased.
+    ResultsErased {
+        /// Whose; everybody's when nobody is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<Subject>,
+    },
     /// A program was let in by a token, or is let in no more.
     Client {
         /// What an operator calls it.

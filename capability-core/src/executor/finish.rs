@@ -4,6 +4,8 @@ use super::invocation::{Course, Executed, Invocation, Stopped, refused_at};
 use super::outcome::{Effect, Ended, Outcome};
 use crate::audit::{Ending, Submission};
 use crate::code::Stage;
+use crate::handle::{HandleFamily, OwnResult};
+use crate::store::{KeptResult, MAX_KEPT_RESULT};
 
 impl Invocation<Executed> {
     pub(super) async fn into_outcome(self) -> Outcome {
@@ -44,7 +46,9 @@ impl Course {
                 if asks {
                     self.ticket.executor.changed();
                 }
-                Outcome { entry, ended, effect, stage, receipt: Some(receipt), decided }
+                let outcome = Outcome { entry, ended, effect, stage, receipt: Some(receipt), decided };
+                self.keep(&outcome);
+                outcome
             }
             Err(_) => {
                 // A question whose record is missing is not asked.
@@ -55,6 +59,35 @@ impl Course {
                 Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None, decided }
             }
         }
+    }
+}
+
+impl Course {
+    /// Keeps a result for its session, where the host keeps any. What was recalled is not kept again.
+    fn keep(&self, outcome: &Outcome) {
+        let ticket = &self.ticket;
+        let (Some(results), Some(result), Some(entry)) =
+            (ticket.executor.results.get(), outcome.result(), outcome.entry)
+        else {
+            return;
+        };
+        let (Some(receipt), false) = (outcome.receipt, entry.holds(HandleFamily::OwnHistory)) else { return };
+        if result.len() > MAX_KEPT_RESULT {
+            return;
+        }
+        let identity = ticket.session.identity();
+        results.keep(KeptResult {
+            session: identity.id,
+            subject: identity.subject.clone(),
+            receipt,
+            result: OwnResult {
+                capability: entry.name().as_str().to_owned(),
+                version: entry.version(),
+                at: ticket.at(),
+                trust: outcome.observation().trust,
+                result: result.to_owned(),
+            },
+        });
     }
 }
 

@@ -40,7 +40,7 @@ pub use steps::{ReadyToAudit, ReadyToConfirm, ReadyToExecute, ReadyToPermit, Rea
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, GrantLimits, OperatorMint};
 use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink, Submission};
@@ -50,7 +50,7 @@ use crate::policy::PolicySource;
 use crate::provider::{ProviderSnapshot, Providers};
 use crate::registry::Registry;
 use crate::session::{Mode, Session, SessionMint};
-use crate::store::{Approvals, Found, Grants, History, OptIns, Turns};
+use crate::store::{Approvals, Found, Grants, History, OptIns, Results, Turns};
 use crate::time::Environment;
 
 use invocation::Course;
@@ -132,6 +132,8 @@ pub(crate) struct Inner {
     /// Held by whoever answers or expires, so that record and move are one step to everybody else; with what was recorded
     /// as expired and has not moved yet.
     desk: tokio::sync::Mutex<BTreeSet<ApprovalId>>,
+    /// Keeps results for their own sessions, once a host has said where.
+    results: OnceLock<Arc<dyn Results>>,
     /// Half of every invocation's id: random per start.
     start: [u8; 8],
     /// The other half: counted.
@@ -223,6 +225,7 @@ impl Executor {
             standing: Standing::default(),
             changes: tokio::sync::watch::Sender::default(),
             desk,
+            results: OnceLock::new(),
             start,
             count,
         };
@@ -233,6 +236,12 @@ impl Executor {
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.0.registry
+    }
+
+    /// Keeps every result that is given from here on where its own session can have it again. Said once, by the host; what is
+    /// said later changes nothing, and without it nothing is kept.
+    pub fn keep_results(&self, results: Arc<dyn Results>) {
+        let _ = self.0.results.set(results);
     }
 
     /// The rules in force at this moment.

@@ -6,8 +6,10 @@ use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
     BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Lease,
-    Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_PATH_BYTES, MAX_WRITE_BYTES, ProviderConnected, TargetPlace, ToolReply,
+    Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls,
+    OwnResult, ProviderConnected, TargetPlace, ToolReply,
 };
+use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
@@ -30,6 +32,16 @@ pub enum BrokerRequest {
     Append {
         /// The entry, untrusted text.
         text: String,
+    },
+    /// An earlier result of the lease's own session.
+    Recall {
+        /// What it came with.
+        receipt: Receipt,
+    },
+    /// What the lease's own subject asked for, and what became of it.
+    Reflect {
+        /// Which calls.
+        wanted: OwnCalls,
     },
     /// A connection to the lease's approved target. There is nothing to name.
     Connect,
@@ -118,6 +130,8 @@ impl core::fmt::Debug for BrokerRequest {
             Self::DayBegan => "DayBegan",
             Self::Device => "Device",
             Self::Append { .. } => "Append",
+            Self::Recall { .. } => "Recall",
+            Self::Reflect { .. } => "Reflect",
             Self::Connect => "Connect",
             Self::Authorities => "Authorities",
             Self::Exchange { .. } => "Exchange",
@@ -154,6 +168,9 @@ impl BrokerRequest {
             | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
+            // A question stands on what it shows, not on what was seen before.
+            | Self::Recall { .. }
+            | Self::Reflect { .. }
             | Self::Connect
             | Self::Exchange { .. }
             | Self::OpenTarget
@@ -166,18 +183,30 @@ impl BrokerRequest {
         }
     }
 
-    /// Whether it may be asked for these paths: by what they are called, and by whether somebody answered for that very one.
+    /// Whether it may be asked for these paths: by what they are called, by the call's target, and by whether a person answered
+    /// the call.
     ///
     /// # Errors
     /// [`BrokerFault::Protected`], [`BrokerFault::Sensitive`] and [`BrokerFault::Unanswered`], and which one.
-    pub(crate) fn is_for_its_paths(&self, answered_for: Option<&str>) -> Result<(), BrokerFault> {
+    pub(crate) fn is_for_its_paths(
+        &self,
+        declared: &[HandleKind],
+        target: Option<&str>,
+        answered: bool,
+    ) -> Result<(), BrokerFault> {
         let read = |path: &String| {
-            if is_sensitive_path(path) && answered_for != Some(path) { Err(BrokerFault::Sensitive) } else { Ok(()) }
+            let asked = answered && target == Some(path);
+            if is_sensitive_path(path) && !asked { Err(BrokerFault::Sensitive) } else { Ok(()) }
         };
         let changed = |path: &String| if is_protected_path(path) { Err(BrokerFault::Protected) } else { read(path) };
         match self {
             Self::Open { path, .. } => read(path),
-            Self::OpenTarget => answered_for.map(drop).ok_or(BrokerFault::Unanswered),
+            // Whoever has the hash of a short secret can find the secret. What changes a file is answered afresh before it
+            // tells anybody anything, and its preview rests on what is there.
+            Self::Fingerprint { path } if declared.iter().any(HandleKind::may_change) && target == Some(path) => Ok(()),
+            Self::Fingerprint { path } => read(path),
+            Self::OpenTarget if answered && target.is_some() => Ok(()),
+            Self::OpenTarget => Err(BrokerFault::Unanswered),
             Self::Write { path, .. } | Self::Remove { path } => changed(path),
             Self::Change { changes } => changes.iter().try_for_each(|change| changed(&change.path)),
             _ => Ok(()),
@@ -203,6 +232,10 @@ impl BrokerRequest {
     pub(crate) fn is_within_caps(&self) -> bool {
         match self {
             Self::Append { text } => text.len() <= MAX_ENTRY_BYTES,
+            Self::Reflect { wanted } => {
+                wanted.most <= MAX_OWN_CALLS
+                    && wanted.capability.as_ref().is_none_or(|name| name.len() <= MAX_NAME_BYTES)
+            }
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
             Self::Open { path, .. } | Self::List { path } | Self::Remove { path } | Self::Fingerprint { path } => {
                 path.len() <= MAX_PATH_BYTES
@@ -223,6 +256,7 @@ impl BrokerRequest {
             | Self::Authorities
             | Self::OpenTarget
             | Self::PlaceTarget
+            | Self::Recall { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
             | Self::ConnectProvider { .. } => true,
@@ -243,6 +277,7 @@ impl BrokerRequest {
             Self::Now | Self::DayBegan => holds(HandleFamily::Clock, "").map(drop),
             Self::Device => holds(HandleFamily::Device, "").map(drop),
             Self::Append { .. } => holds(HandleFamily::Journal, "").map(drop),
+            Self::Recall { .. } | Self::Reflect { .. } => holds(HandleFamily::OwnHistory, "").map(drop),
             Self::Connect | Self::Authorities => holds(HandleFamily::Http, "").map(drop),
             Self::Exchange { endpoint, method, path, .. } => {
                 let kind = holds(HandleFamily::Endpoint, endpoint)?;
@@ -273,6 +308,10 @@ pub enum BrokerReply {
     Device(Box<DeviceReadings>),
     /// The entry is stored.
     Appended,
+    /// The earlier result, where there is one.
+    Recalled(Option<Box<OwnResult>>),
+    /// The calls, the newest first.
+    Reflected(Vec<OwnCall>),
     /// The operator's own certificate authorities, each a certificate in DER.
     Authorities(Vec<Vec<u8>>),
     /// What the service answered.
@@ -315,9 +354,11 @@ pub trait Broker: Send + Sync + 'static {
 #[cfg(test)]
 mod tests {
     use super::BrokerRequest;
+    use crate::audit::Receipt;
     use crate::handle::{
         BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-        HttpMethod, Journal, McpServers, ProviderLink, ProviderTool, Read, Reads, Secret, SecretKind, Workspace, Write,
+        HttpMethod, Journal, McpServers, OwnCalls, OwnHistory, ProviderLink, ProviderTool, Read, Reads, Secret,
+        SecretKind, Workspace, Write,
     };
 
     struct Service;
@@ -356,6 +397,8 @@ mod tests {
             (BrokerRequest::PlaceTarget, Workspace::<Read>::KIND),
             (BrokerRequest::Fingerprint { path: path() }, Workspace::<Read>::KIND),
             (BrokerRequest::Change { changes: vec![change("a", 0)] }, Workspace::<Write>::KIND),
+            (BrokerRequest::Recall { receipt: Receipt { seq: 1, hash: None } }, OwnHistory::KIND),
+            (BrokerRequest::Reflect { wanted: OwnCalls::default() }, OwnHistory::KIND),
         ]
     }
 
@@ -374,17 +417,31 @@ mod tests {
                 BrokerRequest::Change { changes: vec![change("a", 0), change(path, 0)] },
             ]
         };
-        let said = |path, answered| of(path).map(|request| request.is_for_its_paths(answered));
+        let (reads, changes) = ([Workspace::<Read>::KIND], [Workspace::<Write>::KIND]);
+        let said =
+            |path: &str, target, answered| of(path).map(|request| request.is_for_its_paths(&changes, target, answered));
         let (clear, secret) = (Ok(()), Err(BrokerFault::Sensitive));
-        assert_eq!(said("a/b", None), [clear; 4]);
-        assert_eq!(said("a/.ENV", None), [secret; 4]);
-        assert_eq!(said("a/.ENV", Some("a/.env")), [secret; 4], "another path is another file");
-        assert_eq!(said("a/.ENV", Some("a/.ENV")), [clear; 4]);
+        assert_eq!(said("a/b", None, false), [clear; 4]);
+        assert_eq!(said("a/.ENV", None, false), [secret; 4]);
+        assert_eq!(said("a/.ENV", Some("a/.ENV"), false), [secret; 4], "nobody answered");
+        assert_eq!(said("a/.ENV", Some("a/.env"), true), [secret; 4], "another path is another file");
+        assert_eq!(said("a/.ENV", Some("a/.ENV"), true), [clear; 4]);
         let protected = Err(BrokerFault::Protected);
-        assert_eq!(said(".Git/config", Some(".Git/config")), [clear, protected, protected, protected]);
-        assert_eq!(said(".ssh/x", Some(".ssh/x")), [clear, protected, protected, protected]);
-        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(None), Err(BrokerFault::Unanswered));
-        assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(Some("/x")), clear);
+        assert_eq!(said(".Git/config", Some(".Git/config"), true), [clear, protected, protected, protected]);
+        assert_eq!(said(".ssh/x", Some(".ssh/x"), true), [clear, protected, protected, protected]);
+        for (target, answered, expected) in [
+            (None, true, Err(BrokerFault::Unanswered)),
+            (Some("/x"), false, Err(BrokerFault::Unanswered)),
+            (Some("/x"), true, clear),
+        ] {
+            assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(&reads, target, answered), expected);
+        }
+        // The hash of a secret is told to what changes that very file, and to a call that was answered for it.
+        let hash = BrokerRequest::Fingerprint { path: ".env".to_owned() };
+        assert_eq!(hash.is_for_its_paths(&changes, Some(".env"), false), clear);
+        assert_eq!(hash.is_for_its_paths(&changes, Some("x"), false), secret);
+        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), false), secret);
+        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), true), clear);
     }
 
     #[test]
@@ -441,6 +498,7 @@ mod tests {
             asked(vec![("q".to_owned(), "x".repeat(8 << 10))], None),
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
+            BrokerRequest::Reflect { wanted: OwnCalls { most: 51, ..OwnCalls::default() } },
             BrokerRequest::Open { path: "x".repeat(1025), sole: true },
             BrokerRequest::Fingerprint { path: "x".repeat(1025) },
             BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
@@ -459,7 +517,7 @@ mod tests {
             seen,
             [
                 false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
-                true
+                true, true, true
             ]
         );
     }

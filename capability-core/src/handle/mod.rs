@@ -10,6 +10,7 @@
 //! | [`&Clock`](Clock) | [`now`](Clock::now), [`day_began`](Clock::day_began) | any |
 //! | [`&Device`](Device) | [`readings`](Device::readings): one set of [`DeviceReadings`] | any |
 //! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
+//! | [`&OwnHistory`](OwnHistory) | [`result`](OwnHistory::result), [`calls`](OwnHistory::calls) | any |
 //! | [`&Http`](Http) | [`connect`](Http::connect), [`target`](Http::target), [`authorities`](Http::authorities) | `external`, with a `target` |
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
 //! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries), [`fingerprint`](Workspace::fingerprint), [`open_target`](Workspace::open_target) | any |
@@ -33,6 +34,7 @@ mod http;
 mod journal;
 mod lease;
 mod names;
+mod own;
 mod permits;
 mod provider;
 mod secret;
@@ -53,6 +55,7 @@ pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 pub(crate) use lease::{Foreign, LeaseHolder, Terms};
 pub use lease::{Lease, LeaseEnding};
 pub use names::{is_protected_path, is_sensitive_path};
+pub use own::{Because, MAX_OWN_CALLS, OwnCall, OwnCalls, OwnHistory, OwnResult};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
@@ -94,6 +97,8 @@ pub enum HandleFamily {
     Device,
     /// The subject's own append-only journal.
     Journal,
+    /// What happened in the subject's name.
+    OwnHistory,
     /// The approved public host.
     Http,
     /// A service the operator configured.
@@ -117,6 +122,7 @@ impl HandleFamily {
             Self::Clock => "clock",
             Self::Device => "device",
             Self::Journal => "journal",
+            Self::OwnHistory => "own_history",
             Self::Http => "http",
             Self::Endpoint => "endpoint",
             Self::Workspace => "workspace",

@@ -198,6 +198,8 @@ const fn is_ignored(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{KEYS, PROTECTED, SECRET, SECRET_ENDINGS, folded, is_protected_path, is_sensitive_path};
 
     /// A name that is not in its compared form would never be found.
@@ -284,6 +286,25 @@ mod tests {
         }
         for path in ["", "git", "a.git", ".gitignore", ".github/workflows/ci.yml", "src/.gitkeep", "bashrc"] {
             assert!(!is_protected_path(path), "{path:?}");
+        }
+    }
+
+    proptest! {
+        /// However a name is dressed up, it is the same name, wherever it stands.
+        #[test]
+        fn no_dress_hides_a_name(
+            name in prop_oneof![prop::sample::select(SECRET), prop::sample::select(PROTECTED)],
+            at in any::<prop::sample::Index>(),
+            unseen in prop::sample::select(&['\u{200b}', '\u{200d}', '\u{202e}', '\u{feff}', '\u{ad}', '\u{e0041}'][..]),
+            end in "[. ]{0,3}(:[a-z$]{0,5})?",
+            upper in any::<bool>(),
+            (above, below) in ("([a-c]{1,2}/){0,2}", "(/[a-c]{1,2}){0,2}"),
+        ) {
+            let mut dressed: Vec<char> = if upper { name.to_uppercase() } else { name.to_owned() }.chars().collect();
+            dressed.insert(at.index(dressed.len() + 1), unseen);
+            let path = format!("{above}{}{end}{below}", dressed.into_iter().collect::<String>());
+            prop_assert_eq!(is_sensitive_path(name), is_sensitive_path(&path), "{:?}", path);
+            prop_assert_eq!(is_protected_path(name), is_protected_path(&path), "{:?}", path);
         }
     }
 }

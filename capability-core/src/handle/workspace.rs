@@ -128,8 +128,9 @@ impl<A> Workspace<A> {
         }
     }
 
-    /// The hash of a plain file's content, whatever it is called: what an approval rests on, without what stands in it.
-    /// `None` when nothing is there.
+    /// The hash of a plain file's content: what an approval rests on, without what stands in it. `None` when nothing is there.
+    /// That of a file with a secret's name is told to a call that changes files and whose `target` it is, so that its preview
+    /// can rest on it, and otherwise only once a person has answered for that very path.
     ///
     /// # Errors
     /// Those of [`Workspace::open_sole`] but [`BrokerFault::NotFound`], and [`BrokerFault::CapExceeded`] above

@@ -195,7 +195,6 @@ pub struct ProviderDecision {
 impl ProviderDecision {
     /// The decision about a compiled capability: this process executes it, if the host serves its handles.
     #[doc(hidden)]
-    #[must_use]
     pub fn compiled(capability: &Capability, bound: bool) -> Self {
         let decision = Self {
             capability: capability.name(),
@@ -225,7 +224,6 @@ impl ProviderDecision {
 
     /// The decision about a tool of a provider that this host serves: what decisions are made of, for whoever shows them.
     #[doc(hidden)]
-    #[must_use]
     pub fn of_provided(entry: &Capability, state: &ProviderState, tool: &ProvidedTool) -> Self {
         super::decide::provided(entry, true, state, tool)
     }

@@ -42,11 +42,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::executor::{Executor, Proposal};
 use crate::handle::HandleFamily;
 use crate::provider::{AdmissionStatus, ProviderDecision};
+use crate::session::Session;
 use operations::{Invoke, MAX_ANSWER_BYTES, Search};
 use resident::Resident;
 
@@ -120,6 +120,13 @@ pub struct DeferredFact<'a> {
 }
 
 impl Surface {
+    /// The surface of one session at this moment.
+    #[must_use]
+    pub fn of_session(executor: &Executor, session: &Session, options: &SurfaceOptions) -> Self {
+        let decisions = executor.decisions(session);
+        Self::of(executor, decisions.iter().map(Arc::as_ref), options)
+    }
+
     /// The surface that `decisions` make, in whatever order they come: one decision a tool.
     #[must_use]
     pub fn of<'d>(
@@ -281,7 +288,7 @@ impl Surface {
                 help: format!("find it with `{TOOL_SEARCH}`, and call `{INVOKE_TOOL}` with the digest it comes with"),
             });
         }
-        let proposal = self.proposal(tool, arguments);
+        let proposal = tool.decision().proposal(arguments);
         // What is compiled in cannot be another one by now.
         SurfaceCall::Proposal(match tool.selection(self.executor.registry()) {
             Some(digest) if tool.is_foreign() => proposal.selected(digest),
@@ -296,24 +303,7 @@ impl Surface {
         let Some(tool) = self.find(&invoke.tool) else {
             return Ok(Proposal::new(invoke.tool, 0, invoke.arguments.get()));
         };
-        Ok(self.proposal(tool, invoke.arguments.get().as_bytes()).selected(invoke.digest))
-    }
-
-    /// The proposal that a call of `tool` is.
-    fn proposal(&self, tool: &Tool, arguments: &[u8]) -> Proposal {
-        let decision = tool.decision();
-        let (name, version) = (decision.capability.as_str(), decision.version.get());
-        if !tool.is_foreign() {
-            return Proposal::new(name, version, arguments);
-        }
-        // What is no single JSON value goes on as it is, and is refused for that.
-        let Ok(inner) = serde_json::from_slice::<&RawValue>(arguments) else {
-            return Proposal::new(name, version, arguments);
-        };
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let (server, native) = (quoted(&decision.provider_id), quoted(&decision.native_id));
-        let scope = tool.entry().scope().unwrap_or("server");
-        Proposal::new(name, version, format!(r#"{{"{scope}":{server},"tool":{native},"arguments":{}}}"#, inner.get()))
+        Ok(tool.decision().proposal(invoke.arguments.get()).selected(invoke.digest))
     }
 
     fn search(&self, arguments: &[u8]) -> Result<SearchAnswer, SurfaceRefusal> {

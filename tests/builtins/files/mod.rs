@@ -1,11 +1,13 @@
 //! Files: what is read, told and changed, by whom, and everything that is not.
 
+mod patching;
 mod reading;
 mod rules;
 mod walking;
+mod writing;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use capability_core::Code;
@@ -45,6 +47,23 @@ impl Home {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
+    }
+
+    /// What stands in a file of the workspace.
+    pub fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap()
+    }
+
+    pub fn mode(&self, path: &str) -> u32 {
+        fs::metadata(self.root.join(path)).unwrap().permissions().mode() & 0o777
+    }
+
+    /// The names in a directory of the workspace.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let mut names: Vec<_> = fs::read_dir(self.root.join(path)).unwrap().map(name).collect();
+        names.sort();
+        names
     }
 
     pub fn link(&self, to: impl AsRef<Path>, path: &str) {

@@ -39,13 +39,18 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use capability_core::audit::Receipt;
 use capability_core::contract::{Class, TargetKind};
-use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
+use capability_core::handle::{
+    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls,
+};
 use capability_core::provider::ProviderType;
+use capability_core::store::Results;
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
+use crate::audit_log::own_calls;
 use crate::provider::HostProviders;
 use crate::store::sqlite::SqliteJournal;
 use budget::Ledger;
@@ -87,7 +92,15 @@ pub struct HostBroker {
     endpoints: BTreeMap<String, Arc<Service>>,
     files: Option<Arc<Files>>,
     secrets: Option<Secrets>,
+    own: Option<Own>,
     providers: Option<Arc<HostProviders>>,
+}
+
+/// What stands behind `OwnHistory`.
+#[derive(Clone)]
+struct Own {
+    results: Arc<dyn Results>,
+    log: PathBuf,
 }
 
 impl HostBroker {
@@ -106,8 +119,15 @@ impl HostBroker {
             endpoints: BTreeMap::new(),
             files: None,
             secrets: None,
+            own: None,
             providers: None,
         }
+    }
+
+    /// The same broker with results that can be had again, and with the log in which subjects look for their own calls.
+    #[must_use]
+    pub fn remembering(self, results: Arc<dyn Results>, log: PathBuf) -> Self {
+        Self { own: Some(Own { results, log }), ..self }
     }
 
     /// The same broker with these providers behind the handles of theirs.
@@ -203,6 +223,28 @@ impl HostBroker {
         self.endpoints.get(kind.instance()).filter(|service| service.settings().reach.serves(class.network))
     }
 
+    /// A result of the lease's own session: there is nothing in the request that could name another.
+    fn recall(&self, lease: &Lease, receipt: Receipt) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let Some(Own { results, .. }) = &self.own else { return refused(BrokerFault::Unserved) };
+        let identity = lease.identity();
+        let found = results.find(identity.id, &identity.subject, receipt, self.environment.now());
+        Box::pin(async move {
+            let found = found.await.map_err(|_| BrokerFault::Unavailable)?;
+            Ok(BrokerReply::Recalled(found.map(Box::new)))
+        })
+    }
+
+    /// What the lease's own subject asked for.
+    fn reflect(&self, lease: &Lease, wanted: OwnCalls) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let Some(Own { log, .. }) = self.own.clone() else { return refused(BrokerFault::Unserved) };
+        let subject = lease.identity().subject.clone();
+        self.carried(lease, async move {
+            let read = tokio::task::spawn_blocking(move || own_calls(&log, &subject, &wanted)).await;
+            let calls = read.ok().and_then(Result::ok).ok_or(BrokerFault::Unavailable)?;
+            Ok(BrokerReply::Reflected(calls))
+        })
+    }
+
     /// The tool and the arguments are those that were judged: nothing else is named.
     fn call_tool(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
         let (Some(providers), Some((decision, arguments))) = (self.providers.clone(), lease.provided()) else {
@@ -252,6 +294,7 @@ impl Broker for HostBroker {
     fn serves(&self, kind: HandleKind, class: Class) -> bool {
         match kind.family() {
             HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => true,
+            HandleFamily::OwnHistory => self.own.is_some(),
             // Only this kernel counts for us what comes in.
             HandleFamily::Http => cfg!(target_os = "linux"),
             HandleFamily::Endpoint => self.endpoint(&kind, class).is_some(),
@@ -289,6 +332,8 @@ impl Broker for HostBroker {
                 let appended = self.journal.append(lease.identity(), self.environment.now(), text);
                 Box::pin(async move { appended.await.map(|()| BrokerReply::Appended) })
             }
+            BrokerRequest::Recall { receipt } => self.recall(lease, receipt),
+            BrokerRequest::Reflect { wanted } => self.reflect(lease, wanted),
             BrokerRequest::Connect => self.connect(lease),
             BrokerRequest::Authorities => self.trusted(lease),
             BrokerRequest::Exchange { endpoint, method, path, query, body } => {

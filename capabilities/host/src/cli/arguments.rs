@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use capability_core::approval::{ApprovalId, DenialReason, GrantId};
 use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
+use capability_core::surface::Profile;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::channel::{Channel, Inbox};
@@ -97,6 +98,9 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// Erase results that their sessions could have again (operators)
+    #[command(subcommand)]
+    Results(Results),
     /// Show what came in from outside for a subject: untrusted text
     Inbox(Inbox),
     /// Take in mail, and let somebody at a channel answer
@@ -110,6 +114,15 @@ pub enum Command {
     Providers(Providers),
     /// Tell what a subject can do now, what is asked first, and what is out of its reach and why
     SelfModel(SelfModelArgs),
+    /// Show the tools that a model sees, as a provider of models takes them, and what that loses
+    Surface {
+        /// For whom it speaks
+        #[arg(long, value_name = "NAME", default_value = "local")]
+        subject: Subject,
+        /// As which provider takes them: mcp, openai, anthropic or gemini
+        #[arg(long, value_name = "PROFILE", default_value = "mcp")]
+        profile: Profile,
+    },
     /// Set up and use the operator credential
     #[command(subcommand)]
     Operator(Operator),
@@ -454,6 +467,17 @@ pub enum Journal {
     Erase {
         /// Whose
         subject: Subject,
+    },
+}
+
+/// `results`.
+#[derive(Debug, Subcommand)]
+pub enum Results {
+    /// Erase them, on record
+    Erase {
+        /// Of this subject only
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
     },
 }
 

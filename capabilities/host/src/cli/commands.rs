@@ -12,7 +12,7 @@ use super::{approvals, channel, invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
     Description, Fault, JournalPart, OperatorState, PolicyShown, Probe, ProbeState, Proof, Redacted, Reply, Request,
-    Row, Switch,
+    Row, SurfaceShown, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -117,6 +117,14 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         }
         Command::Optin(OptIn::Set { family, state }) => {
             let request = Request::OptInSet { proof: proofs.operator().await?, family, on: state == OnOff::On };
+            show::<Value>(connection, &request, output, render::plain).await
+        }
+        Command::Surface { subject, profile } => {
+            let request = Request::Surface { subject, profile: profile.as_str().to_owned() };
+            show::<SurfaceShown>(connection, &request, output, super::surface::shown).await
+        }
+        Command::Results(super::arguments::Results::Erase { subject }) => {
+            let request = Request::ResultsErase(proofs.operator().await?, subject);
             show::<Value>(connection, &request, output, render::plain).await
         }
         Command::Journal(command) => journal(connection, command, &proofs, output).await,

@@ -17,6 +17,7 @@ mod providers;
 mod render;
 mod report;
 mod self_model;
+mod surface;
 mod table;
 mod terminal;
 

@@ -43,9 +43,11 @@ pub async fn perform(
                 arg: Vec::new(),
                 reason,
                 evidence: None,
+                entry: None,
                 wait,
                 entry: None,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
+                entry: None,
             };
             invoke::invoke(connection, call, proofs, output).await
         }

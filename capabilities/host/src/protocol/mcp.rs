@@ -54,6 +54,15 @@ pub struct Greeting {
     pub patience_ms: u64,
 }
 
+/// What a session sees.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ToolsShown {
+    /// The tools, in their order: the same whatever the state of things.
+    pub tools: Vec<ToolShown>,
+    /// What stands against calling some of them now.
+    pub facts: Value,
+}
+
 /// One tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToolShown {
@@ -67,16 +76,12 @@ pub struct ToolShown {
     pub arguments: Value,
     /// The schema of its result, when it has one.
     pub result: Option<Value>,
-    /// The capability behind it.
-    pub capability: String,
-    /// Its version.
-    pub version: NonZeroU32,
+    /// The capability behind it, and its version; none behind what the surface does itself.
+    pub capability: Option<(String, NonZeroU32)>,
     /// What it does.
     pub side_effect: SideEffect,
     /// Where its data can go.
     pub network: Network,
-    /// Derived from the two before.
-    pub confirmation: String,
     /// Whether doing it twice is doing it once.
     pub idempotent: bool,
 }
@@ -114,6 +119,15 @@ pub enum ToolReply {
     Unknown,
     /// What was brought along belongs to another call, has ended, or is nothing of ours.
     Stale,
+    /// What a search among the tools found.
+    Found(Value),
+    /// A search, or a call by way of one, that makes no sense.
+    Refused {
+        /// What was wrong.
+        message: String,
+        /// What would be right.
+        help: String,
+    },
     /// It ended, one way or another.
     Ended(ToolEnd),
     /// It waits for a person.
@@ -125,12 +139,10 @@ pub enum ToolReply {
 pub struct ToolEnd {
     /// The outcome, as everywhere else.
     pub outcome: Value,
-    /// The capability behind the tool.
-    pub capability: String,
-    /// Its version.
-    pub version: NonZeroU32,
-    /// Which of the ways in which a tool cannot be called it is, as a word.
-    pub diagnostic: Option<String>,
+    /// The capability behind the tool, and its version, when it is one.
+    pub capability: Option<(String, NonZeroU32)>,
+    /// Which of the ways in which a tool cannot be called it is: a word, and a sentence for people.
+    pub diagnostic: Option<(String, String)>,
     /// Whether a person put other arguments in its place.
     #[serde(default)]
     pub changed: bool,

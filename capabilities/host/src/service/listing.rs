@@ -56,7 +56,11 @@ impl Service {
     fn bound_to(&self, kind: &HandleKind, class: Class) -> Option<String> {
         let bindings = self.host.config().bindings();
         Some(match kind.family() {
-            HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => return None,
+            HandleFamily::Context
+            | HandleFamily::Clock
+            | HandleFamily::Device
+            | HandleFamily::Journal
+            | HandleFamily::OwnHistory => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -143,6 +147,7 @@ fn needs(entry: &Capability) -> Vec<String> {
         | HandleFamily::Clock
         | HandleFamily::Device
         | HandleFamily::Journal
+        | HandleFamily::OwnHistory
         | HandleFamily::Http => None,
         HandleFamily::Endpoint if class.network == Network::Local => {
             Some(format!("endpoints.{} on the device", kind.instance()))

@@ -14,17 +14,21 @@ pub(super) use state::States;
 
 use capability_core::Session;
 use capability_core::approval::{ApprovalId, Filed, PendingApproval, Successor};
-use capability_core::executor::{Ended, Outcome, Proposal};
-use capability_core::registry::Registered;
+use capability_core::contract::{Network, SideEffect};
+use capability_core::executor::{Ended, Outcome};
+use capability_core::registry::Registry;
 use capability_core::session::Subject;
 use capability_core::store::Answer;
-use capability_core::surface::{ToolKey, WireNames};
+use capability_core::surface::{
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, SurfaceRefusal, TOOL_SEARCH, Tool,
+};
 use rustix::process::Pid;
+use serde_json::Value;
 
 use super::{Service, unsaid};
 use crate::mcp::ClientEntry;
 use crate::protocol::{
-    Caller, Fault, Greeting, McpRequest, Reply, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits,
+    Caller, Fault, Greeting, McpRequest, Reply, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
 };
 use crate::web::{ARM, word};
 use repeats::Same;
@@ -53,7 +57,7 @@ impl Service {
             }
             McpRequest::Tools(caller) => {
                 let asker = self.asker(caller, peer)?;
-                super::document(&self.tools(&asker.session)?)
+                super::document(&self.tools(&asker.session))
             }
             McpRequest::Call(call) => {
                 let asker = self.asker(&call.caller, peer)?;
@@ -69,69 +73,69 @@ impl Service {
         }
     }
 
-    /// Every tool that a session sees, by name.
-    fn named(&self) -> impl Iterator<Item = (String, &Registered)> {
-        let registry = self.host.executor().registry();
-        let names = WireNames::assign(registry.iter().map(key));
-        registry.iter().filter_map(move |held| Some((names.name(&key(held))?.to_string(), held)))
+    /// The tools of a session: everything compiled is shown, since clients of this protocol have room for it, and a provider's
+    /// tools are found by a search.
+    fn surface(&self, session: &Session) -> Surface {
+        let executor = self.host.executor();
+        let decisions = executor.decisions(session);
+        let compiled = decisions.iter().filter(|decision| decision.definition.is_none());
+        let pinned = compiled.map(|decision| decision.capability.as_str().to_owned()).collect();
+        let options = SurfaceOptions { pinned, ..SurfaceOptions::default() };
+        Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
     }
 
-    fn tools(&self, _: &Session) -> Result<Vec<ToolShown>, Fault> {
-        let shown = |(name, held): (String, &Registered)| {
-            let entry = held.entry();
-            let schemas = held.schemas().map_err(|_| unsaid())?;
-            Ok(ToolShown {
-                name,
-                title: entry.title().map(str::to_owned),
-                description: entry.description().to_owned(),
-                arguments: schemas.arguments().clone(),
-                result: Some(schemas.result().clone()),
-                capability: entry.name().as_str().to_owned(),
-                version: entry.version(),
-                side_effect: entry.class().side_effect,
-                network: entry.class().network,
-                confirmation: entry.confirmation().as_str().to_owned(),
-                idempotent: entry.is_idempotent(),
-            })
-        };
-        self.named().filter(|(_, held)| !held.entry().is_locked()).map(shown).collect()
+    fn tools(&self, session: &Session) -> ToolsShown {
+        let (surface, registry) = (self.surface(session), self.host.executor().registry());
+        let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
+        // Where there is nothing to be found, there is nothing to search with.
+        if surface.deferred().next().is_some() {
+            tools.extend(surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written)));
+        }
+        ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default() }
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
-        let executor = self.host.executor();
-        let Some((_, held)) = self.named().find(|(name, _)| *name == call.tool) else {
-            // On record like any other; what it was called is nobody's business there.
-            let nothing = Proposal::new(String::new(), 0, Vec::new());
-            let _ = executor.invoke(&asker.session, nothing).await;
-            return Ok(ToolReply::Unknown);
+        let surface = self.surface(&asker.session);
+        let proposal = match surface.call(&call.tool, call.arguments.as_bytes()) {
+            SurfaceCall::Proposal(proposal) => proposal,
+            SurfaceCall::Found(found) => {
+                return Ok(ToolReply::Found(serde_json::to_value(found).map_err(|_| unsaid())?));
+            }
+            SurfaceCall::Refused(SurfaceRefusal { message, help }) => return Ok(ToolReply::Refused { message, help }),
         };
-        let entry = held.entry();
-        let (name, version) = (entry.name(), entry.version());
-        let same = Same::of(asker.session.identity().subject.clone(), name, version, &call.arguments);
+        let meant = meant(&surface, call);
+        let subject = asker.session.identity().subject.clone();
+        let same = meant.map(|tool| Same::of(subject, tool, &call.tool, &call.arguments));
         let now = self.host.environment().now();
-        let (approval, told) = match &call.state {
-            Some(sealed) => match self.states.open(sealed, &same) {
+        let (approval, told) = match (&call.state, &same) {
+            (Some(sealed), Some(same)) => match self.states.open(sealed, same) {
                 Some(told) => (Some(told.approval), Some(told)),
                 None => return Ok(ToolReply::Stale),
             },
-            None => (self.repeats.of(&same, now), None),
+            (None, Some(same)) => (self.repeats.of(same, now), None),
+            (_, None) => (None, None),
         };
         if let (Some(told), Said::Yes) = (&told, call.said) {
             self.take_yes(asker, told).await;
         }
+        let executor = self.host.executor();
         let mut outcome = match approval {
             Some(id) => executor.resume(&asker.session, id).await,
-            None => {
-                let proposal = Proposal::new(name.as_str(), version.get(), call.arguments.as_bytes());
-                executor.invoke(&asker.session, proposal).await
-            }
+            None => executor.invoke(&asker.session, proposal).await,
+        };
+        let (Some(same), Some(tool)) = (same, meant) else {
+            // It is on record; what it was called is nobody's business there.
+            return match call.tool.as_str() {
+                INVOKE_TOOL => Ok(ToolReply::Ended(end(None, &outcome, false)?)),
+                _ => Ok(ToolReply::Unknown),
+            };
         };
         let mut changed = false;
         if let Ended::Superseded { successor: Successor::By(by) } = *outcome.ended() {
             outcome = executor.resume(&asker.session, by).await;
             changed = true;
         }
-        let end = end(held, &outcome, changed)?;
+        let end = end(Some(tool), &outcome, changed)?;
         let Ended::Pending { approval, expires_at } = *outcome.ended() else {
             self.repeats.forget(&same);
             return Ok(ToolReply::Ended(end));
@@ -195,17 +199,59 @@ impl Service {
     }
 }
 
-fn key(held: &Registered) -> ToolKey {
-    ToolKey::Compiled(held.entry().name(), held.entry().version())
+/// The tool that a call is about, by its own name or through the one that reaches deferred ones.
+fn meant<'s>(surface: &'s Surface, call: &ToolCall) -> Option<&'s Tool> {
+    #[derive(serde::Deserialize)]
+    struct Invoked {
+        tool: String,
+    }
+    if call.tool != INVOKE_TOOL {
+        return surface.find(&call.tool);
+    }
+    let invoked: Invoked = serde_json::from_str(&call.arguments).ok()?;
+    surface.find(&invoked.tool)
+}
+
+/// A tool as a client is told of it; none whose own schema is at fault.
+fn shown(tool: &Tool, registry: &Registry) -> Option<ToolShown> {
+    let decision = tool.decision();
+    Some(ToolShown {
+        name: tool.name().as_str().to_owned(),
+        title: tool.title().map(str::to_owned),
+        description: tool.description().to_owned(),
+        arguments: tool.arguments(registry)?,
+        result: tool.result(registry).cloned(),
+        capability: Some((decision.capability.as_str().to_owned(), decision.version)),
+        side_effect: tool.class().side_effect,
+        network: tool.class().network,
+        idempotent: tool.is_idempotent(),
+    })
+}
+
+/// One of the surface's own operations. What is called through one may be anything, so that it is told as the strictest.
+fn operation(written: &RenderedTool) -> Option<ToolShown> {
+    let searches = match written.name.as_str() {
+        TOOL_SEARCH => true,
+        INVOKE_TOOL => false,
+        _ => return None,
+    };
+    let tool = written.tool.as_ref()?;
+    Some(ToolShown {
+        name: written.name.clone(),
+        title: None,
+        description: tool.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        arguments: tool.get("inputSchema").cloned()?,
+        result: None,
+        capability: None,
+        side_effect: if searches { SideEffect::ReadOnly } else { SideEffect::Mutating },
+        network: if searches { Network::Local } else { Network::External },
+        idempotent: false,
+    })
 }
 
 /// How a call ended, for a program.
-fn end(held: &Registered, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
-    Ok(ToolEnd {
-        outcome: serde_json::to_value(outcome).map_err(|_| unsaid())?,
-        capability: held.entry().name().as_str().to_owned(),
-        version: held.entry().version(),
-        diagnostic: None,
-        changed,
-    })
+fn end(tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
+    let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
+    let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
+    Ok(ToolEnd { outcome: serde_json::to_value(outcome).map_err(|_| unsaid())?, capability, diagnostic, changed })
 }

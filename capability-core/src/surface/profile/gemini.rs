@@ -200,6 +200,7 @@ impl Writing<'_> {
                     why,
                 );
             }
+            "default" if value.is_null() => {}
             "default" => describe(written, &format!("Default: {value}.")),
             "exclusiveMinimum" => self.say(written, path, "exclusiveMinimum", &format!("Above {value}.")),
             "exclusiveMaximum" => self.say(written, path, "exclusiveMaximum", &format!("Below {value}.")),

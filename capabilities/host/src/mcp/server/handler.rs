@@ -21,7 +21,7 @@ use super::result;
 use super::turns::Turns;
 use crate::cli::program_name;
 use crate::protocol::{
-    Caller, Fault, Greeting, McpRequest, Reply, Request, Said, ToolCall, ToolReply, ToolShown, ToolWaits,
+    Caller, Fault, Greeting, McpRequest, Reply, Request, Said, ToolCall, ToolReply, ToolWaits, ToolsShown,
 };
 
 /// How many calls of one connection run or wait at a time.
@@ -166,6 +166,11 @@ fn finished(reply: Result<ToolReply, Fault>) -> Result<CallToolResponse, ErrorDa
     match reply {
         Ok(ToolReply::Ended(end)) => Ok(result::ended(&end).into()),
         Ok(ToolReply::Waiting(waits)) => Ok(result::waits(&waits, "").into()),
+        Ok(ToolReply::Found(found)) => Ok(CallToolResult::structured(found).into()),
+        Ok(ToolReply::Refused { message, help }) => {
+            let told = format!("{message}\nhelp: {help}");
+            Ok(CallToolResult::error(vec![ContentBlock::text(told)]).into())
+        }
         Ok(ToolReply::Unknown) => {
             Err(ErrorData::invalid_params("no tool is called so; `tools/list` has them all", None))
         }
@@ -212,8 +217,9 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params("the list has one page: no cursor leads to another", None));
         }
         let listed = async {
-            let tools: Vec<ToolShown> = self.document(McpRequest::Tools(again(&self.0.caller))).await?;
-            let listed = ListToolsResult::with_all_items(tools.into_iter().map(result::tool).collect());
+            let ToolsShown { tools, facts } = self.document(McpRequest::Tools(again(&self.0.caller))).await?;
+            let mut listed = ListToolsResult::with_all_items(tools.into_iter().map(result::tool).collect());
+            listed.meta = Some(result::meta([("facts", facts)]));
             Ok(listed.with_ttl_ms(LIST_LASTS).with_cache_scope(rmcp::model::CacheScope::Private))
         };
         tokio::select! {

@@ -69,7 +69,10 @@ fn params(way: Way, waits: &ToolWaits) -> Option<ElicitRequestParams> {
         Some(link) => format!("{link} or `capability approvals approve {id}`"),
         None => format!("`capability approvals approve {id}`"),
     };
-    let capability = format!("{}@{}", waits.end.capability, waits.end.version);
+    let capability = match &waits.end.capability {
+        Some((name, version)) => format!("{name}@{version}"),
+        None => "a call".to_owned(),
+    };
     Some(match way {
         Way::Page => ElicitRequestParams::UrlElicitationParams {
             meta: None,

@@ -3,7 +3,9 @@
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use capability_core::contract::{Network, SideEffect};
+use core::num::NonZeroU32;
+
+use capability_core::contract::{Confirmation, Network, SideEffect};
 
 use super::portable::portable;
 use crate::protocol::{Fault, ToolEnd, ToolShown, ToolWaits};
@@ -24,13 +26,13 @@ pub fn tool(shown: ToolShown) -> Tool {
         Some(shown.idempotent),
         Some(shown.network == Network::External),
     );
-    let meta = meta([
-        ("capability", shown.capability.clone().into()),
-        ("version", shown.version.get().into()),
+    let confirmation = Confirmation::of(shown.side_effect, shown.network);
+    let class = [
         ("side_effect", shown.side_effect.as_str().into()),
         ("network", shown.network.as_str().into()),
-        ("confirmation", shown.confirmation.clone().into()),
-    ]);
+        ("confirmation", confirmation.as_str().into()),
+    ];
+    let meta = meta(named(shown.capability.as_ref()).into_iter().chain(class));
     let mut tool = Tool::new(name.clone(), description.clone(), object(arguments).unwrap_or_default());
     tool.title.clone_from(title);
     tool.output_schema = result.as_ref().and_then(object).map(Into::into);
@@ -46,8 +48,14 @@ fn object(schema: &Value) -> Option<JsonObject> {
     }
 }
 
+/// The capability behind something, and its version.
+fn named(capability: Option<&(String, NonZeroU32)>) -> Vec<(&'static str, Value)> {
+    let pair = |(name, version): &(String, NonZeroU32)| [("capability", json!(name)), ("version", json!(version))];
+    capability.map(pair).into_iter().flatten().collect()
+}
+
 /// Facts of ours.
-fn meta(facts: impl IntoIterator<Item = (&'static str, Value)>) -> MetaObject {
+pub fn meta(facts: impl IntoIterator<Item = (&'static str, Value)>) -> MetaObject {
     MetaObject(facts.into_iter().map(|(name, value)| (format!("{PREFIX}{name}"), value)).collect())
 }
 
@@ -55,13 +63,16 @@ fn meta(facts: impl IntoIterator<Item = (&'static str, Value)>) -> MetaObject {
 fn facts(end: &ToolEnd) -> MetaObject {
     let told = |key: &'static str| end.outcome.get(key).map(|value| (key, value.clone()));
     let own = [
-        Some(("capability", end.capability.clone().into())),
-        Some(("version", end.version.get().into())),
-        end.diagnostic.clone().map(|word| ("diagnostic", word.into())),
+        end.diagnostic.clone().map(|(word, _)| ("diagnostic", word.into())),
         end.changed.then_some(("changed", true.into())),
     ];
     let keys = ["outcome", "effect", "stage", "code", "reason", "approval", "receipt"];
-    meta(own.into_iter().flatten().chain(keys.into_iter().filter_map(told)))
+    meta(
+        named(end.capability.as_ref())
+            .into_iter()
+            .chain(own.into_iter().flatten())
+            .chain(keys.into_iter().filter_map(told)),
+    )
 }
 
 /// The end of a call.
@@ -69,8 +80,13 @@ pub fn ended(end: &ToolEnd) -> CallToolResult {
     let meta = facts(end);
     let mut result = match end.outcome.get("result") {
         Some(value) => given(value.clone()),
-        None => CallToolResult::error(vec![ContentBlock::text(sentences(&end.outcome))]),
+        None => CallToolResult::error(vec![ContentBlock::text(sentences(end))]),
     };
+    if let (false, Some((_, told))) = (result.is_error == Some(true), &end.diagnostic) {
+        // It ran, and not where it was thought to: another provider served.
+        let notice = end.outcome.get("notice").and_then(Value::as_str).unwrap_or(told);
+        result.content.insert(0, ContentBlock::text(notice));
+    }
     if end.changed {
         let told =
             "a person put other arguments in the place of those that were sent; this is what became of that call";
@@ -94,12 +110,15 @@ fn given(value: Value) -> CallToolResult {
 }
 
 /// What an outcome says for a model to read: a sentence, and what would be right.
-fn sentences(outcome: &Value) -> String {
-    let text = |key| outcome.get(key).and_then(Value::as_str);
+fn sentences(end: &ToolEnd) -> String {
+    let text = |key| end.outcome.get(key).and_then(Value::as_str);
     let mut told = text("message").unwrap_or("the call ended without a result").to_owned();
     if let Some(help) = text("help") {
         told += "\nhelp: ";
         told += help;
+    }
+    if let Some((word, sentence)) = &end.diagnostic {
+        told += &format!("\n{word}: {sentence}");
     }
     told
 }

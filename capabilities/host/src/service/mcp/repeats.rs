@@ -1,37 +1,39 @@
 //! Calls that wait for a person, by what was asked: the same call again is about the same question.
 
-use core::num::NonZeroU32;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use capability_core::Timestamp;
 use capability_core::approval::ApprovalId;
-use capability_core::contract::CapabilityName;
 use capability_core::session::Subject;
+use capability_core::surface::Tool;
 use sha2::{Digest, Sha256};
 
 /// The most that are remembered; what waits longest is forgotten first.
 const MOST: usize = 1024;
 
-/// What makes two calls one: who asks, for what, with which arguments, byte for byte.
+/// What makes two calls one: who asks, for which tool by which name, with which arguments, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Same {
     subject: Subject,
-    capability: CapabilityName,
-    version: NonZeroU32,
+    tool: String,
     arguments: [u8; 32],
 }
 
 impl Same {
-    pub fn of(subject: Subject, capability: CapabilityName, version: NonZeroU32, arguments: &str) -> Self {
-        Self { subject, capability, version, arguments: Sha256::digest(arguments).into() }
+    pub fn of(subject: Subject, tool: &Tool, called: &str, arguments: &str) -> Self {
+        let decision = tool.decision();
+        Self::named(subject, &[decision.capability.as_str(), &decision.version.to_string(), called], arguments)
+    }
+
+    /// None of the names holds a line break: they are names of capabilities and of tools that there are.
+    pub fn named(subject: Subject, tool: &[&str], arguments: &str) -> Self {
+        Self { subject, tool: tool.join("\n"), arguments: Sha256::digest(arguments).into() }
     }
 
     /// All of it in bytes, no two of them alike.
     pub fn bytes(&self) -> Vec<u8> {
-        let (subject, capability) = (self.subject.as_str(), self.capability.as_str());
-        // Neither of the two texts can hold a line break.
-        let head = format!("{subject}\n{capability}\n{}\n", self.version);
+        let head = format!("{}\n{}\n", self.subject, self.tool);
         [head.as_bytes(), &self.arguments].concat()
     }
 }

@@ -54,9 +54,11 @@ mod tests {
     use super::{Same, States, Told};
 
     fn same(subject: &str, arguments: &str) -> Same {
-        let registry = capability_core::registry::Registry::collect(&["capability-host", "capabilities"]).unwrap();
-        let entry = registry.iter().next().unwrap().entry();
-        Same::of(subject.parse().unwrap(), entry.name(), entry.version(), arguments)
+        named(subject, "lamp-switch", arguments)
+    }
+
+    fn named(subject: &str, called: &str, arguments: &str) -> Same {
+        Same::named(subject.parse().unwrap(), &["lamp.switch", "1", called], arguments)
     }
 
     fn told() -> Told {
@@ -70,7 +72,7 @@ mod tests {
             let (states, call) = (States::new([1; 32]), same("anna", "{}"));
             let sealed = states.seal(&told(), &call, Duration::from_secs(60));
             prop_assert_eq!(states.open(&sealed, &call), Some(told()));
-            for other in [same("ben", "{}"), same("anna", "{ }")] {
+            for other in [same("ben", "{}"), same("anna", "{ }"), named("anna", "mcp-a--b", "{}")] {
                 prop_assert_eq!(states.open(&sealed, &other), None);
             }
             prop_assert_eq!(States::new([2; 32]).open(&sealed, &call), None);
