@@ -45,7 +45,6 @@ pub async fn perform(
                 evidence: None,
                 entry: None,
                 wait,
-                entry: None,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
                 entry: None,
             };
