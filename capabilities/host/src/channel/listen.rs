@@ -11,7 +11,7 @@ use axum::http::{Method, StatusCode, header};
 use axum::response::Response;
 use capability_core::audit::ChannelKind;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
@@ -22,8 +22,10 @@ use crate::service::Service;
 use crate::web::Room;
 
 /// Room for senders. What waits beyond it waits where the kernel keeps it.
-const SENDERS: Room = Room { most: 256, of_one: 32, of_this_machine: 256 };
-/// How many messages are looked at at a time.
+const SENDERS: Room = Room { most: 1024, of_one: 32, of_this_machine: 1024 };
+/// How many connections the kernel keeps, as far as it lets anybody have so many.
+const KEPT: u32 = 4096;
+/// How many messages are read and looked at at a time: a connection holds a head, and only one at work a body.
 const AT_WORK: u32 = 128;
 /// How long a body may take.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -58,7 +60,7 @@ impl Server {
                 "name another address with `listen` under `[channels]` in `config.toml`, or leave them out with `--no-channels`",
             )
         };
-        let listener = TcpListener::bind(listen).await.map_err(cannot)?;
+        let listener = bind(listen).map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
         let (ending, told) = watch::channel(false);
         let work = Arc::new(Semaphore::new(usize::try_from(AT_WORK).unwrap_or(1)));
@@ -79,6 +81,14 @@ impl Server {
         let _ = self.served.await;
         let _ = self.work.acquire_many(AT_WORK).await;
     }
+}
+
+fn bind(listen: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As any server that is started anew: what its predecessor served may still be on its way.
+    socket.set_reuseaddr(true)?;
+    socket.bind(listen)?;
+    socket.listen(KEPT)
 }
 
 async fn answer(State(reached): State<Arc<Reached>>, request: Request) -> Response {

@@ -220,7 +220,7 @@ mod tests {
         third.keep();
         assert_eq!(known.len(), 2);
         assert_eq!(known.reserve(&[replay(2, 1, 1)], at(11)).unwrap_err(), NotNew::Before);
-        assert_eq!(known.reserve(&[replay(4, 1, 1), replay(5, 1, 1)], at(20)).unwrap().forgotten(), [[3; 32], [2; 32]]);
+        assert_eq!(known.reserve(&[replay(4, 1, 1), replay(5, 1, 1)], at(20)).unwrap().forgotten(), [[2; 32], [3; 32]]);
     }
 
     proptest! {

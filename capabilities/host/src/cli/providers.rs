@@ -46,7 +46,6 @@ pub async fn perform(
                 entry: None,
                 wait,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
-                entry: None,
             };
             invoke::invoke(connection, call, proofs, output).await
         }

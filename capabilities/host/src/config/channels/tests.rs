@@ -43,7 +43,7 @@ fn each_kind_says_what_it_has_to() {
 #[test]
 fn what_is_wrong_is_said_with_its_line_and_what_is_right() {
     for (channel, words) in [
-        ("kind = \"slack\"\nsecret = \"hook\"\nusers = []\nrooms = [\"*\"]", "line 6: no `users`"),
+        ("kind = \"slack\"\nsecret = \"hook\"\nusers = []\nrooms = [\"*\"]", "line 7: no `users`"),
         ("kind = \"telegram\"\nsecret = \"hook\"\nusers = [\"*\"]\nrooms = [1]", "no number"),
         ("kind = \"matrix\"\nsecret = \"hook\"\nusers = [\"*\", \"@a:b\"]\nrooms = [\"*\"]", "no id"),
         ("kind = \"webhook\"\nsecret = \"../x\"", "no secret's name"),

@@ -64,6 +64,7 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Re
         if !secret.is(delivery.headers.bearer()?.as_bytes()) {
             return Err(Refused::unauthenticated("the token is another one"));
         }
+        delivery.headers.content_type()?;
     }
     // A mail server is told that all is well with what is refused for good: it would send a report to whoever is named.
     Ok(read(settings, delivery, now).unwrap_or_else(|refused| Event::one(vec![], Err(refused), true)))
