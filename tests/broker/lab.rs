@@ -89,6 +89,8 @@ impl Lab {
             allowed: allowed.iter().map(|text| Place::of_authority(text, 0).expect("a place")).collect(),
             workspace: Some(root),
             secrets: Some(secrets),
+            mail: None,
+            repositories: None,
             own: vec![dir.path().join("own")],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));

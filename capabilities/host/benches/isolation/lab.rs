@@ -102,6 +102,8 @@ impl Lab {
             allowed: vec![Place::of_authority(&place, 0).expect("a place")],
             workspace: Some(workspace.into()),
             secrets: None,
+            mail: None,
+            repositories: None,
             own: vec![],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));

@@ -44,7 +44,6 @@ pub async fn perform(
                 reason,
                 evidence: None,
                 entry: None,
-                entry: None,
                 wait,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };
