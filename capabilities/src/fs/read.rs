@@ -94,11 +94,10 @@ const MAX_TEXT_BYTES: usize = 56 * 1024;
 /// The most bytes that are given in base64.
 const MAX_BYTES: u32 = 40 * 1024;
 
-/// Reads one file: as text, by lines, or as base64, by bytes.
+/// Reads one file: as text by lines, or as base64 by bytes.
 ///
-/// A path is relative to the workspace. A file that is called as secrets are (`.env`, `.ssh`, `*.pem` and the like) and a path
-/// from the root of the file system are read when a person says yes to that very path; the host's own files and the kernel's
-/// are not read at all. A path that leads over a link is refused, and so is a file with a second name.
+/// A person is asked first for what is called as secrets are (`.env`, `.ssh`) and for a path from the root `/`. Links and files
+/// with a second name are refused.
 #[capability(
     name = "fs.read",
     version = 1,

@@ -73,10 +73,7 @@ const MATCH_BYTES: usize = 96;
 /// The most memory that an expression may take, in bytes.
 const MAX_REGEX_BYTES: usize = 1024 * 1024;
 
-/// Searches the text files of the workspace line by line, for a text or a regular expression.
-///
-/// What is no text, too large, linked, or called as secrets are is passed over and counted. An expression takes time in
-/// proportion to what it is held against, whatever it is.
+/// Searches the text files of the workspace line by line. What is passed over is counted.
 #[capability(
     name = "fs.search",
     version = 1,
