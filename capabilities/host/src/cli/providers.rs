@@ -44,10 +44,8 @@ pub async fn perform(
                 reason,
                 evidence: None,
                 entry: None,
-                entry: None,
                 wait,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
-                entry: None,
             };
             invoke::invoke(connection, call, proofs, output).await
         }
