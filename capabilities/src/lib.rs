@@ -10,12 +10,20 @@
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
 //! | [`metrics.read`](metrics::metrics_read) | measurements from the household's Prometheus | `read_only` + `local` |
+//! | [`repository.read`](repository::repository_read) | one file of a configured repository, at one revision | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
 //! | [`mcp.call`](provider::mcp_call) | one tool of a server that speaks the Model Context Protocol | `mutating` + `external`, or as an operator classifies the tool |
 //! | [`mcp.connect`](provider::mcp_connect) | starts or contacts such a server | `mutating` + `external` |
 //! | [`edge.call`](provider::edge_call) | one tool that a person's own machine has declared | as `mcp.call` |
 //! | [`relay.call`](provider::relay_call) | one tool of a workspace or agent elsewhere | as `mcp.call` |
+//! | [`state.get`](state::state_get) | a text that the subject keeps | `read_only` + `local` |
+//! | [`state.put`](state::state_put) | keeps one | `mutating` + `local` |
+//! | [`schedule.create`](schedule::schedule_create), [`schedule.cancel`](schedule::schedule_cancel) | makes and ends calls that are made at times | `mutating` + `local` |
+//! | [`schedule.list`](schedule::schedule_list) | lists them | `read_only` + `local` |
+//! | [`package.trust`](review::package_trust) | asks a person to trust a source of packages | `mutating` + `local` |
+//! | [`dependency.request`](review::dependency_request) | asks a person for a package | `mutating` + `local` |
+//! | [`mail.send`](mail::mail_send) | a letter to somebody that the operator listed | `mutating` + `external` |
 //! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
 //! | [`database.delete`](locked::database_delete) | nothing: it is locked | `mutating` + `external` |
 //! | [`fs.read`](fs::read::fs_read) | one file | `read_only` + `local` |
@@ -34,6 +42,7 @@
 pub mod fs;
 pub mod http;
 pub mod locked;
+pub mod mail;
 pub mod metrics;
 pub mod note;
 mod object;
@@ -42,6 +51,10 @@ pub mod own;
 pub mod pihole;
 pub mod plain;
 pub mod provider;
+pub mod repository;
+pub mod review;
+pub mod schedule;
+pub mod state;
 pub mod system;
 pub mod terminal;
 pub mod web;

@@ -11,9 +11,10 @@ use capability_core::approval::{Operator, PendingApproval};
 use capability_core::audit::OutcomeKind;
 use capability_core::contract::Network;
 use capability_core::executor::{Outcome, Proposal};
+use capability_core::handle::{BrokerFault, StateScope};
 use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
 use capability_core::store::Answer;
-use capability_host::{Host, HostOptions};
+use capability_host::{Host, HostOptions, SettingError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -71,6 +72,15 @@ impl Household {
         self.host.sessions().open(identity, Declarations::everything())
     }
 
+    /// A session of another subject that declares so much.
+    pub fn turn_of(&self, subject: &str, declared: &[&str]) -> Session {
+        let turn = TurnId(self.turns.fetch_add(1, Ordering::Relaxed));
+        let (id, subject) = (self.host.new_session_id(), subject.parse().unwrap());
+        let identity = SessionIdentity { id, subject, mode: Mode::Live, origin: Origin::Model, turn };
+        let declared = declared.iter().map(|text| text.parse().unwrap()).collect();
+        self.host.sessions().open(identity, Declarations::only(declared))
+    }
+
     /// Asks, and that is all.
     pub async fn ask(&self, name: &str, arguments: &Value) -> Outcome {
         self.ask_in(&self.turn(), name, arguments).await
@@ -85,9 +95,55 @@ impl Household {
     pub async fn call(&self, name: &str, arguments: &Value) -> Outcome {
         let session = self.turn();
         let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
-        let Some(approval) = asked.approval() else { return asked };
+        if asked.approval().is_some() { self.approved(&session, &asked).await } else { asked }
+    }
+
+    /// The operator says yes to what waits, and it goes on.
+    pub async fn approved(&self, session: &Session, asked: &Outcome) -> Outcome {
+        let approval = asked.approval().unwrap_or_else(|| panic!("{asked:?}: {:?}", asked.message()));
         self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
-        self.host.executor().resume(&session, approval).await
+        self.host.executor().resume(session, approval).await
+    }
+
+    /// The operator erases what a subject keeps.
+    pub async fn erase_state(&self, subject: &Subject) -> Result<usize, SettingError> {
+        self.host.erase_state(&self.operator, subject).await
+    }
+
+    /// The operator ends a schedule.
+    pub async fn cancel_schedule(&self, number: u64) -> Result<(), SettingError> {
+        self.host.cancel_schedule(&self.operator, number).await
+    }
+
+    /// The operator says yes to whatever comes next.
+    pub async fn approve_next(&self) {
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            let waiting = self.host.executor().waiting(&self.operator).await.unwrap();
+            if let Some(found) = waiting.first() {
+                self.host.executor().answer(&self.operator, found.id, Answer::Approve).await.unwrap();
+                return;
+            }
+            assert!(Instant::now() < end, "nothing came");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The operator closes a review.
+    pub async fn close_review(&self, number: u64) -> Result<(), SettingError> {
+        self.host.close_review(&self.operator, number).await
+    }
+
+    /// What the local subject keeps in all its sessions, put there without a call.
+    pub async fn put(&self, key: &str, value: &str) -> Result<(), BrokerFault> {
+        let (key, value) = (key.to_owned(), Some(value.to_owned()));
+        let now = self.host.environment().now();
+        self.host.state().put(self.turn().identity(), now, StateScope::Core, key, value).await
+    }
+
+    /// The operator fetches a repository.
+    pub async fn fetch(&self, name: &str) -> Result<(), SettingError> {
+        self.host.fetch_repository(&self.operator, name).await
     }
 
     /// Asks; something happens while it waits; the operator says yes; the call is resumed.

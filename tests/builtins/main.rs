@@ -12,7 +12,13 @@ mod files;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod git;
+#[cfg(test)]
 mod household;
+#[cfg(test)]
+mod kept;
+#[cfg(test)]
+mod mail;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
@@ -21,6 +27,10 @@ mod own;
 mod pihole;
 #[cfg(test)]
 mod prometheus;
+#[cfg(test)]
+mod repository;
+#[cfg(test)]
+mod schedules;
 #[cfg(test)]
 mod search;
 #[cfg(test)]

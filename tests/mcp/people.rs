@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::home::Home;
-use crate::program::{Age, Program, fact, ran, runs, waits};
+use crate::program::{Age, Program, ran, runs, waits};
 
 /// Longer than it takes to read what is asked.
 const READ: Duration = Duration::from_millis(1200);

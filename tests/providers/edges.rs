@@ -7,7 +7,7 @@ use std::sync::Arc;
 use capability_core::approval::GrantLimits;
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::executor::Effect;
-use capability_core::handle::{ToolContent, ToolReply};
+use capability_core::handle::{HandleFamily, ToolContent, ToolReply};
 use capability_core::provider::{
     AdmissionStatus, Diagnostic, DynamicTools, ExplicitBinding, FallbackPolicy, FallbackRules, InMemoryEdge,
     NoProviders, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Providers as _, RemoteProviders, Route,
@@ -327,4 +327,44 @@ fn futures_now<T>(mut future: capability_core::BoxFuture<'static, T>) -> T {
         std::task::Poll::Ready(value) => value,
         std::task::Poll::Pending => panic!("it waits"),
     }
+}
+
+/// What stood in delivers, although the first choice is back by then.
+#[tokio::test]
+async fn a_first_choice_that_comes_back_takes_nothing_from_what_stood_in() {
+    let states = |reach| {
+        vec![carrier(ProviderType::Edge, "desk", reach), carrier(ProviderType::Relay, "cloud", ProviderReach::Ready)]
+    };
+    let snapshot = move |revision, reach| {
+        let rules = FallbackRules::default().with(READS, FallbackPolicy::Approved);
+        ProviderSnapshot::new(revision, states(reach)).with_fallback(rules)
+    };
+    let bench = bench(vec![], FallbackPolicy::Approved);
+    bench.supplied.put(|revision| snapshot(revision, OFFLINE));
+    // This host goes before a relay, unless it does not serve the capability.
+    assert_eq!(by(&bench.invoke(READS, &call()).await), "host");
+    bench.bindings.unbind(HandleFamily::Context);
+    let supplied = Arc::clone(&bench.supplied);
+    bench.supplied.carry_out(move |decision, _| {
+        supplied.put(|revision| snapshot(revision, ProviderReach::Ready));
+        Ok(json!({ "text": decision.provider_id }))
+    });
+    // What a relay carries out has left the device: it asks, whatever the capability is here.
+    let outcome = bench.run(READS, &call()).await;
+    assert_eq!(by(&outcome), "cloud", "{outcome:?}");
+    assert_eq!(outcome.notice(), Some("`desk` cannot be reached, so `cloud` served in its place"));
+}
+
+/// What works less well than it could says so, and runs.
+#[tokio::test]
+async fn a_degraded_provider_is_told_and_not_absent() {
+    let why = "its last list of tools could not be read";
+    let bench = bench(vec![], FallbackPolicy::Never);
+    let tools = vec![crate::fixtures::providers::tool("docs", "find")];
+    let degraded = ProviderState { reach: ProviderReach::Degraded(why), ..provider(ProviderType::Mcp, "docs", tools) };
+    bench.supplied.set(vec![degraded]);
+    let decisions = bench.executor.decisions(&bench.session);
+    let find = decisions.provided(ProviderType::Mcp, "docs", "find").expect("it is listed");
+    assert_eq!((find.admission_status, find.degraded_reason.as_deref()), (AdmissionStatus::Ready, Some(why)));
+    assert_eq!(find.user_visible_message.as_deref(), Some(why));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Who walks over every registered capability or every provider, and what for. Whoever shows tools to a session or runs one
 /// asks for its decisions; these ask about contracts, rules and configuration, or make the decisions.
-const WALKERS: [(&str, &str); 18] = [
+const WALKERS: [(&str, &str); 17] = [
     ("capability-core/src/executor/listing.rs", "makes the decisions"),
     ("capability-core/src/provider/remote.rs", "puts providers together"),
     ("capability-core/src/surface/resident.rs", "which packages mark their tools"),
@@ -19,7 +19,6 @@ const WALKERS: [(&str, &str); 18] = [
     ("capabilities/host/src/host.rs", "names in configuration"),
     ("capabilities/host/src/service/doctor.rs", "the operator's self-check"),
     ("capabilities/host/src/service/listing.rs", "the operator's view of the contracts"),
-    ("capabilities/host/src/service/mcp.rs", "names for programs that speak MCP"),
     ("capabilities/host/src/service/questions.rs", "questions to the policy"),
     ("capabilities/host/src/service/settings.rs", "families that can be switched on"),
     ("capability-core/src/provider/snapshot.rs", "defines the walk"),

@@ -2,8 +2,10 @@
 
 mod bindings;
 mod channels;
+mod mail;
 mod mcp;
 mod providers;
+mod repositories;
 mod standing;
 mod surface;
 mod web;
@@ -12,8 +14,10 @@ pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
+pub use mail::MailTable;
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
+pub use repositories::RepositoryTable;
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use surface::{ResultsTable, SurfaceTable};
 pub use web::{WebSettings, WebTable};
@@ -80,6 +84,19 @@ use crate::data_dir::{DataDirError, read_private};
 /// auth = "pihole"
 /// password_file = "/etc/capability/pihole-password"
 ///
+/// [repositories.notes]
+/// path = "/srv/git/notes.git"
+///
+/// [repositories.site]
+/// url = "https://git.example.com/site.git"
+///
+/// [mail]
+/// server = "mail.example.org:465"
+/// user = "house"
+/// password_file = "/etc/capability/mail-password"
+/// from = "house@example.org"
+/// recipients = ["ada@example.org"]
+///
 /// [mcp.servers.docs]
 /// command = ["/usr/local/bin/docs-server", "--stdio"]
 /// env = ["TZ"]
@@ -132,13 +149,17 @@ pub struct Config {
     pub endpoints: BTreeMap<String, EndpointTable>,
     /// The directory behind `Workspace` handles.
     pub workspace: Option<WorkspaceTable>,
+    /// The server behind `Mailer` handles.
+    pub mail: Option<MailTable>,
+    /// The repositories behind `Repository` handles, by name.
+    pub repositories: BTreeMap<String, RepositoryTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
     /// How programs that speak MCP are served, and the servers whose tools can be called.
     pub mcp: McpTable,
     /// By which something may come in from outside.
     pub channels: ChannelsTable,
-    /// `http`, `endpoints` and `workspace`, checked.
+    /// What stands behind the handles, checked.
     #[serde(skip)]
     bindings: Bindings,
     /// `web`, checked.
@@ -337,6 +358,13 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         providers::checked(&config.mcp.servers)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.bindings.repositories = repositories::checked(&config.repositories)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        if let Some(table) = &config.mail {
+            let mail = table.checked();
+            config.bindings.mail =
+                Some(mail.map_err(|(key, what, help)| wrong(line_in(text, "mail", key), what, help))?);
+        }
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.mcp_settings = McpSettings::of(&config.mcp)
@@ -418,7 +446,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -480,6 +508,26 @@ mod tests {
             ("[mcp]\nhosts = [\"a\"]\n", 2, "nobody listens"),
             ("[mcp.clients.a]\nhuman = \"b\"\n", 2, "unknown field `human`"),
             ("[workspace]\n", 1, "missing field `root`"),
+            ("[mail]\nserver = \"a\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n", 2, "`a` is no place"),
+            (
+                "[mail]\nserver = \"a:25\"\nsecurity = \"none\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n",
+                3,
+                "another machine",
+            ),
+            ("[mail]\nserver = \"a:25\"\nfrom = \"a\"\nrecipients = [\"@b\"]\n", 3, "no plain mail address"),
+            ("[mail]\nserver = \"a:25\"\nfrom = \"a@b\"\nrecipients = []\n", 4, "nobody is listed"),
+            ("[mail]\nserver = \"a:25\"\nfrom = \"a@b\"\nrecipients = [\"*\"]\n", 4, "neither an address nor"),
+            (
+                "[mail]\nserver = \"a:25\"\nuser = \"u\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n",
+                3,
+                "do not go together",
+            ),
+            ("[repositories.a]\n", 1, "either `path` or `url`"),
+            ("[repositories.a]\npath = \"a\"\n", 2, "does not begin at the root"),
+            ("[repositories.a]\npath = \"/a\"\ndepth = 2\n", 2, "on this machine"),
+            ("[repositories.a]\nurl = \"git://a/b\"\n", 2, "no plain address"),
+            ("[repositories.a]\nurl = \"https://u:p@a/b\"\n", 2, "no plain address"),
+            ("[repositories.a]\nurl = \"https://a/b\"\nuser = \"u\"\n", 3, "do not go together"),
             ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
             ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),
             ("[endpoints.a]\nurl = \"http://a/?q\"\n", 2, "no plain address"),

@@ -1,6 +1,7 @@
 //! Why a host does not open, and why a setting is not changed.
 
 use capability_core::audit::SinkFault;
+use capability_core::handle::BrokerFault;
 use capability_core::registry::RegistryFault;
 use capability_core::store::StoreFault;
 
@@ -90,6 +91,8 @@ reasons! {
         Policy(PolicyError),
         /// A token for a provider cannot be kept.
         Credential(CredentialFault),
+        /// The repository cannot be fetched.
+        Fetch(BrokerFault),
         /// The list of programs that are let in cannot be changed so.
         Client(ClientError),
     }
@@ -100,6 +103,12 @@ reasons! {
         NotThatDefinition => "that is not what the tool is now, or nothing of it waits to be accepted\nhelp: look at it again with `capability providers diff SERVER TOOL`",
         /// No registered capability is of that family.
         UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
+        /// No repository elsewhere is configured under that name.
+        NoSuchRepository => "no repository elsewhere is configured under that name\nhelp: see them with `capability repositories list`",
+        /// There is no such schedule.
+        NoSuchSchedule => "no schedule has that number\nhelp: see them with `capability schedules list`",
+        /// There is no such open review.
+        NoSuchReview => "no open review has that number\nhelp: see them with `capability reviews list`",
         /// A store did not answer.
         Store => "a store did not answer: nothing was changed\nhelp: look at the host with `capability doctor`",
         /// The change could not be recorded, so it is not made, or is not to be relied on.

@@ -28,6 +28,7 @@ use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding}
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::provider::{HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
+use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::subjects::Manifests;
@@ -65,6 +66,7 @@ pub struct Host {
     journal: SqliteJournal,
     results: Arc<MemoryResults>,
     health: Arc<HealthWatch>,
+    database: Database,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
@@ -150,6 +152,9 @@ impl Host {
         })?);
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
         let results = Arc::new(MemoryResults::new(config.results.keep.0));
+        let broker = broker.keeping(database.state(), database.reviews());
+        let names = registry.iter().map(|held| held.entry().name().as_str().to_owned());
+        let broker = broker.scheduling(Schedules::new(database.schedules(), Arc::clone(&environment), names.collect()));
         let broker = broker.with(bound, resolver).providing(Arc::clone(&providers));
         let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
@@ -195,6 +200,7 @@ impl Host {
             results,
             health,
             approvals: database.approvals(),
+            database,
             runner,
             broker,
             environment,
@@ -456,6 +462,11 @@ impl Host {
         &self.config
     }
 
+    /// The database, for what makes calls by itself.
+    pub(crate) const fn database(&self) -> &Database {
+        &self.database
+    }
+
     /// The manifests of its subjects.
     pub(crate) const fn manifests(&self) -> &Manifests {
         &self.manifests
@@ -517,6 +528,9 @@ fn noting(changes: tokio::sync::watch::Sender<u64>) -> Box<dyn Fn() + Send + Syn
     Box::new(move || changes.send_modify(|count| *count = count.wrapping_add(1)))
 }
 
+mod kept;
+mod repositories;
+
 /// What the operator bound to handles, opened.
 fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
     let bindings = config.bindings();
@@ -530,6 +544,8 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        mail: bindings.mail.clone(),
+        repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
         own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })
 }

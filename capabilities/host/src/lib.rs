@@ -45,6 +45,7 @@ pub mod policy;
 mod protocol;
 pub mod provider;
 pub mod runner;
+mod schedule;
 mod service;
 mod socket;
 pub mod store;

@@ -18,6 +18,7 @@ use core::num::NonZeroU32;
 
 use crate::runner::Answer;
 use crate::subjects::SlotPath;
+use capability_core::Timestamp;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -183,6 +184,22 @@ pub enum Request {
     },
     /// Erase a subject's whole inbox. Operators only.
     InboxErase(Proof, Subject),
+    /// Every open review. Operators only.
+    ReviewList(Proof),
+    /// Close a review. Operators only.
+    ReviewClose(Proof, u64),
+    /// What a subject keeps. Operators only.
+    StateShow(Proof, Subject),
+    /// Erase what a subject keeps. Operators only.
+    StateErase(Proof, Subject),
+    /// Every schedule. Operators only.
+    ScheduleList(Proof),
+    /// End a schedule. Operators only.
+    ScheduleCancel(Proof, u64),
+    /// Every configured repository.
+    RepositoryList,
+    /// Fetch a repository that is elsewhere. Operators only.
+    RepositoryFetch(Proof, String),
     /// Whether a password is set, and whether a session is alive on the caller's terminal.
     OperatorState,
     /// Set the operator password; the old one, or nothing while none is set.
@@ -507,6 +524,59 @@ pub struct Switch {
     pub state: String,
     /// Its external capabilities.
     pub capabilities: Vec<String>,
+}
+
+/// One open review, in its subject's words.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ReviewShown {
+    /// Its number.
+    pub number: u64,
+    /// Who filed it.
+    pub subject: Subject,
+    /// What kind of thing is asked for.
+    pub kind: String,
+    /// What it is about.
+    pub about: String,
+    /// Why.
+    pub reason: String,
+    /// When it was filed.
+    pub at: Timestamp,
+}
+
+/// One text that a subject keeps, in its own words.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StateShown {
+    /// `core` or `session`.
+    pub scope: String,
+    /// The key.
+    pub key: String,
+    /// The text.
+    pub value: String,
+    /// When it was put.
+    pub at: Timestamp,
+}
+
+/// One schedule and whose it is.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ScheduleShown {
+    /// For whom it acts.
+    pub subject: Subject,
+    /// The schedule, in its subject's words.
+    #[serde(flatten)]
+    pub schedule: capability_core::handle::Scheduled,
+}
+
+/// One configured repository.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RepositoryState {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its folder or address.
+    pub place: String,
+    /// Whether it is fetched before it is read.
+    pub elsewhere: bool,
+    /// When it was fetched last.
+    pub fetched_at: Option<Timestamp>,
 }
 
 /// Part of a subject's journal.

@@ -7,6 +7,7 @@ mod doctor;
 mod grants;
 mod isolation;
 mod journal;
+mod kept;
 mod listing;
 mod mcp;
 mod policy;
@@ -89,13 +90,16 @@ impl Service {
         reply
     }
 
-    /// Expires what nobody answered in time, on record, and keeps how tools have been doing.
+    /// Expires what nobody answered in time, on record, makes the calls whose time has come, and keeps how tools have been
+    /// doing.
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
-        self.host.results().forget(self.host.environment().now());
+        let now = self.host.environment().now();
+        self.host.results().forget(now);
         self.settle_channels().await;
         let _ = self.host.health().settle().await;
+        self.host.run_due(now).await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -167,6 +171,24 @@ impl Service {
             }
             Request::InboxErase(proof, subject) => {
                 document(&self.erase_inbox(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::ReviewList(proof) => document(&self.open_reviews(&self.operator(proof, peer)?).await?),
+            Request::ReviewClose(proof, number) => {
+                document(&self.close_review(&self.operator(proof, peer)?, *number).await?)
+            }
+            Request::StateShow(proof, subject) => document(&self.kept(&self.operator(proof, peer)?, subject).await?),
+            Request::StateErase(proof, subject) => {
+                document(&self.erase_state(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::ScheduleList(proof) => document(&self.every_schedule(&self.operator(proof, peer)?).await?),
+            Request::ScheduleCancel(proof, number) => {
+                document(&self.cancel_schedule(&self.operator(proof, peer)?, *number).await?)
+            }
+            Request::RepositoryList => document(&self.host.repositories()),
+            Request::RepositoryFetch(proof, name) => {
+                let operator = self.operator(proof, peer)?;
+                self.host.fetch_repository(&operator, name).await.map_err(|error| Fault::told(4, &error))?;
+                document(&serde_json::json!({ "repository": name, "fetched": true }))
             }
             Request::OperatorState => document(&self.operator_state(peer)?),
             Request::OperatorSetup { password, old } => document(&self.set_password(password, old.as_ref()).await?),

@@ -321,6 +321,30 @@ pub enum SettingKey {
         /// Whether it is kept now.
         kept: bool,
     },
+    /// What a subject keeps was erased.
+    StateErased {
+        /// Whose.
+        subject: Subject,
+    },
+    /// What a subject left for people to look at was closed.
+    ReviewClosed {
+        /// Who filed it.
+        subject: Subject,
+        /// Its number.
+        number: u64,
+    },
+    /// A schedule was ended by an operator.
+    ScheduleCancelled {
+        /// Whose it was.
+        subject: Subject,
+        /// Its number.
+        number: u64,
+    },
+    /// A repository that is elsewhere is fetched.
+    RepositoryFetch {
+        /// Which, by its name in the configuration.
+        repository: ConfiguredName,
+    },
     /// Retained content of approved calls was erased.
     RetainedErased {
         /// Whose; everybody's when nobody is named.
@@ -352,6 +376,18 @@ impl From<CapabilityName> for FamilyName {
     fn from(name: CapabilityName) -> Self {
         let whole: &'static str = name.as_static();
         Self(whole.split_once('.').map_or(whole, |(family, _)| family))
+    }
+}
+
+/// A name that an operator wrote into the configuration: `[a-z][a-z0-9_-]*`, at most 32 bytes; it cannot be made from other text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct ConfiguredName(Box<str>);
+
+impl ConfiguredName {
+    /// That name; `None` for a text that is none.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        is_configured_name(name).then(|| Self(name.into()))
     }
 }
 

@@ -13,8 +13,8 @@ mod ticket;
 
 pub use channel::{ChannelKind, ChannelName, ChannelNameError, ChannelRule};
 pub use event::{
-    ApprovalStep, Asked, ChannelNamed, Contributions, Event, FamilyName, GrantStep, Granted, InvocationId, OutcomeKind,
-    ProvidedBy, Record, RecoveryKind, SchemaPlace, SettingKey,
+    ApprovalStep, Asked, ChannelNamed, ConfiguredName, Contributions, Event, FamilyName, GrantStep, Granted,
+    InvocationId, OutcomeKind, ProvidedBy, Record, RecoveryKind, SchemaPlace, SettingKey,
 };
 pub use memory::MemorySink;
 pub use rules::{NamedRule, RulesAsked};

@@ -8,8 +8,8 @@ use crate::arguments::Validators;
 use crate::code::Code;
 use crate::contract::schema::TOOL;
 use crate::contract::{Capability, Class};
+use crate::provider::ProviderDecision;
 use crate::provider::decide::{self, Named};
-use crate::provider::{AdmissionStatus, ProviderDecision};
 use crate::registry::Registered;
 use crate::session::SessionId;
 
@@ -49,19 +49,10 @@ impl Inner {
         self.provided && self.providers.snapshot().carriers(name, session).next().is_some()
     }
 
-    /// Whether a decision that a call ran under is still the one that would be made: a provider that has gone away meanwhile,
-    /// lost the tool or changed it delivers nothing.
-    pub(super) fn still_holds(
-        &self,
-        decision: &ProviderDecision,
-        held: &Registered,
-        arguments: &[u8],
-        session: SessionId,
-    ) -> bool {
-        match self.decided(held, arguments, session) {
-            Ok(Some(now)) => now.admission_status == AdmissionStatus::Ready && now.is_of_the_same(decision),
-            Ok(None) | Err(_) => false,
-        }
+    /// Whether the provider that a call was decided for may still deliver: one that has gone away meanwhile, lost the tool or
+    /// changed it delivers nothing.
+    pub(super) fn may_deliver(&self, decision: &ProviderDecision, session: SessionId) -> bool {
+        decide::delivers(decision, &self.providers.snapshot(), session)
     }
 }
 

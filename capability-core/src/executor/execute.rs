@@ -128,14 +128,10 @@ impl Course {
 
     /// The end as it is delivered: what a provider says that is not the one any more under which the call was admitted is not.
     fn delivered(&self, end: BodyEnd) -> BodyEnd {
-        let (Some(decided), Some(held)) = (&self.decided, self.registered()) else { return end };
-        let executor = &self.ticket.executor;
-        let session = self.ticket.session.identity().id;
+        let Some(decided) = &self.decided else { return end };
         let provided = decided.tool.is_some() || decided.runs_elsewhere();
-        if provided
-            && matches!(end, BodyEnd::Result(_))
-            && !executor.still_holds(decided, held, self.arguments.as_bytes(), session)
-        {
+        let session = self.ticket.session.identity().id;
+        if provided && matches!(end, BodyEnd::Result(_)) && !self.ticket.executor.may_deliver(decided, session) {
             return BodyEnd::Failed(Failure::public(
                 "the provider went away, or its tool changed, before the answer was there: it is not given",
             ));

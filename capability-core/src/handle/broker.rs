@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Lease,
-    Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls,
-    OwnResult, ProviderConnected, TargetPlace, ToolReply,
+    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept,
+    Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS,
+    MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan,
+    ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, is_configured_name,
 };
 use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
@@ -93,6 +94,63 @@ pub enum BrokerRequest {
         /// Relative to the workspace root.
         path: String,
     },
+    /// What stands at a path of a repository's revision.
+    Revised {
+        /// The name under which the operator configured it.
+        name: String,
+        /// The revision.
+        revision: String,
+        /// Relative to the revision's root.
+        path: String,
+    },
+    /// From whom a letter would come.
+    Sender {
+        /// To whom it would go.
+        to: String,
+    },
+    /// Hand a letter over to the mail server.
+    Send {
+        /// The letter.
+        letter: Letter,
+    },
+    /// What the subject keeps under a key.
+    Kept {
+        /// Where.
+        scope: StateScope,
+        /// The key.
+        key: String,
+    },
+    /// Put a text under a key of the subject's, or take it away.
+    Keep {
+        /// Where.
+        scope: StateScope,
+        /// The key.
+        key: String,
+        /// The text, untrusted; none to take it away.
+        value: Option<String>,
+    },
+    /// File something for a person to look at.
+    Review {
+        /// What.
+        review: Review,
+    },
+    /// When a plan would run next.
+    Foreseen {
+        /// The plan.
+        plan: Plan,
+    },
+    /// The subject's schedules.
+    Schedules,
+    /// Make a schedule.
+    Schedule {
+        /// What it calls, and when.
+        plan: Plan,
+    },
+    /// End a schedule of the subject's.
+    Unschedule {
+        /// Its number.
+        number: u64,
+    },
     /// Change files of the workspace, all or none.
     Change {
         /// Each of them once.
@@ -142,6 +200,16 @@ impl core::fmt::Debug for BrokerRequest {
             Self::List { .. } => "List",
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
+            Self::Revised { .. } => "Revised",
+            Self::Sender { .. } => "Sender",
+            Self::Send { .. } => "Send",
+            Self::Kept { .. } => "Kept",
+            Self::Keep { .. } => "Keep",
+            Self::Review { .. } => "Review",
+            Self::Foreseen { .. } => "Foreseen",
+            Self::Schedules => "Schedules",
+            Self::Schedule { .. } => "Schedule",
+            Self::Unschedule { .. } => "Unschedule",
             Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
             Self::Declares { .. } => "Declares",
@@ -162,6 +230,11 @@ impl BrokerRequest {
             | Self::Device
             | Self::Authorities
             | Self::Open { .. }
+            | Self::Revised { .. }
+            | Self::Sender { .. }
+            | Self::Kept { .. }
+            | Self::Foreseen { .. }
+            | Self::Schedules
             | Self::PlaceTarget
             | Self::Fingerprint { .. }
             | Self::List { .. }
@@ -176,6 +249,11 @@ impl BrokerRequest {
             | Self::OpenTarget
             | Self::Write { .. }
             | Self::Remove { .. }
+            | Self::Send { .. }
+            | Self::Keep { .. }
+            | Self::Review { .. }
+            | Self::Schedule { .. }
+            | Self::Unschedule { .. }
             | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
@@ -241,6 +319,17 @@ impl BrokerRequest {
                 path.len() <= MAX_PATH_BYTES
             }
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
+            Self::Revised { name, revision, path } => {
+                is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
+            }
+            Self::Sender { to } => to.len() <= MAX_ADDRESS_BYTES,
+            Self::Send { letter } => letter.check() != Err(BrokerFault::CapExceeded),
+            Self::Kept { key, .. } => key.len() <= MAX_KEY_BYTES,
+            Self::Keep { key, value, .. } => {
+                key.len() <= MAX_KEY_BYTES && value.as_ref().is_none_or(|value| value.len() <= MAX_VALUE_BYTES)
+            }
+            Self::Review { review } => review.fits(),
+            Self::Foreseen { plan } | Self::Schedule { plan } => plan.fits(),
             Self::Declares { name, scope } => {
                 name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
             }
@@ -254,6 +343,8 @@ impl BrokerRequest {
             | Self::Device
             | Self::Connect
             | Self::Authorities
+            | Self::Schedules
+            | Self::Unschedule { .. }
             | Self::OpenTarget
             | Self::PlaceTarget
             | Self::Recall { .. }
@@ -288,6 +379,25 @@ impl BrokerRequest {
             }
             Self::Write { .. } | Self::Remove { .. } | Self::Change { .. } => {
                 if holds(HandleFamily::Workspace, "")?.may_change() { Ok(()) } else { Err(BrokerFault::Undeclared) }
+            }
+            Self::Revised { .. } => holds(HandleFamily::Repository, "").map(drop),
+            Self::Sender { .. } | Self::Send { .. } => holds(HandleFamily::Mailer, "").map(drop),
+            Self::Kept { .. } => holds(HandleFamily::State, "").map(drop),
+            Self::Keep { .. } => {
+                if holds(HandleFamily::State, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
+            Self::Review { .. } => holds(HandleFamily::Reviews, "").map(drop),
+            Self::Foreseen { .. } | Self::Schedules => holds(HandleFamily::Schedules, "").map(drop),
+            Self::Schedule { .. } | Self::Unschedule { .. } => {
+                if holds(HandleFamily::Schedules, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
             Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
@@ -328,6 +438,22 @@ pub enum BrokerReply {
     Written,
     /// The file is gone.
     Removed,
+    /// What stands there.
+    Revised(Box<Revised>),
+    /// From whom a letter would come, and by which server.
+    Sender(String),
+    /// The letter is handed over, under this id.
+    Sent(String),
+    /// What is kept there, if anything is.
+    Kept(Option<Kept>),
+    /// It is done.
+    Done,
+    /// It is filed under this number.
+    Filed(u64),
+    /// When it would run next.
+    Foreseen(Vec<Timestamp>),
+    /// The schedules.
+    Schedules(Vec<Scheduled>),
     /// Whether it is declared.
     Declares(bool),
     /// What the tool answered.
@@ -352,183 +478,4 @@ pub trait Broker: Send + Sync + 'static {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::BrokerRequest;
-    use crate::audit::Receipt;
-    use crate::handle::{
-        BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-        HttpMethod, Journal, McpServers, OwnCalls, OwnHistory, ProviderLink, ProviderTool, Read, Reads, Secret,
-        SecretKind, Workspace, Write,
-    };
-
-    struct Service;
-    impl EndpointKind for Service {
-        const NAME: &'static str = "service";
-        type Power = Reads;
-        const ALLOWED: &'static [(HttpMethod, &'static str)] = &[(HttpMethod::Get, "/state")];
-    }
-    struct Token;
-    impl SecretKind for Token {
-        const NAME: &'static str = "token";
-    }
-
-    fn exchange(endpoint: &str, method: HttpMethod, path: &str) -> BrokerRequest {
-        let (endpoint, path) = (endpoint.to_owned(), path.to_owned());
-        BrokerRequest::Exchange { endpoint, method, path, query: vec![], body: None }
-    }
-
-    fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
-        let path = || "a".to_owned();
-        vec![
-            (BrokerRequest::Now, Clock::KIND),
-            (BrokerRequest::Device, Device::KIND),
-            (BrokerRequest::Append { text: String::new() }, Journal::KIND),
-            (BrokerRequest::Connect, Http::KIND),
-            (exchange("service", HttpMethod::Get, "/state"), Endpoint::<Service>::KIND),
-            (BrokerRequest::Open { path: path(), sole: false }, Workspace::<Read>::KIND),
-            (BrokerRequest::List { path: path() }, Workspace::<Read>::KIND),
-            (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
-            (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
-            (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
-            (BrokerRequest::Declares { name: "fs.read".to_owned(), scope: None }, Context::KIND),
-            (BrokerRequest::CallTool { kind: "mcp".to_owned() }, ProviderTool::<McpServers>::KIND),
-            (BrokerRequest::ConnectProvider { kind: "mcp".to_owned() }, ProviderLink::<McpServers>::KIND),
-            (BrokerRequest::OpenTarget, Workspace::<Read>::KIND),
-            (BrokerRequest::PlaceTarget, Workspace::<Read>::KIND),
-            (BrokerRequest::Fingerprint { path: path() }, Workspace::<Read>::KIND),
-            (BrokerRequest::Change { changes: vec![change("a", 0)] }, Workspace::<Write>::KIND),
-            (BrokerRequest::Recall { receipt: Receipt { seq: 1, hash: None } }, OwnHistory::KIND),
-            (BrokerRequest::Reflect { wanted: OwnCalls::default() }, OwnHistory::KIND),
-        ]
-    }
-
-    fn change(path: &str, bytes: usize) -> FileChange {
-        FileChange { path: path.to_owned(), before: None, content: Some(vec![0; bytes]) }
-    }
-
-    #[test]
-    fn what_is_secret_is_read_and_what_is_protected_is_changed_for_nobody_who_was_not_asked_for_it() {
-        let of = |path: &str| -> [BrokerRequest; 4] {
-            let named = || path.to_owned();
-            [
-                BrokerRequest::Open { path: named(), sole: false },
-                BrokerRequest::Write { path: named(), content: vec![] },
-                BrokerRequest::Remove { path: named() },
-                BrokerRequest::Change { changes: vec![change("a", 0), change(path, 0)] },
-            ]
-        };
-        let (reads, changes) = ([Workspace::<Read>::KIND], [Workspace::<Write>::KIND]);
-        let said =
-            |path: &str, target, answered| of(path).map(|request| request.is_for_its_paths(&changes, target, answered));
-        let (clear, secret) = (Ok(()), Err(BrokerFault::Sensitive));
-        assert_eq!(said("a/b", None, false), [clear; 4]);
-        assert_eq!(said("a/.ENV", None, false), [secret; 4]);
-        assert_eq!(said("a/.ENV", Some("a/.ENV"), false), [secret; 4], "nobody answered");
-        assert_eq!(said("a/.ENV", Some("a/.env"), true), [secret; 4], "another path is another file");
-        assert_eq!(said("a/.ENV", Some("a/.ENV"), true), [clear; 4]);
-        let protected = Err(BrokerFault::Protected);
-        assert_eq!(said(".Git/config", Some(".Git/config"), true), [clear, protected, protected, protected]);
-        assert_eq!(said(".ssh/x", Some(".ssh/x"), true), [clear, protected, protected, protected]);
-        for (target, answered, expected) in [
-            (None, true, Err(BrokerFault::Unanswered)),
-            (Some("/x"), false, Err(BrokerFault::Unanswered)),
-            (Some("/x"), true, clear),
-        ] {
-            assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(&reads, target, answered), expected);
-        }
-        // The hash of a secret is told to what changes that very file, and to a call that was answered for it.
-        let hash = BrokerRequest::Fingerprint { path: ".env".to_owned() };
-        assert_eq!(hash.is_for_its_paths(&changes, Some(".env"), false), clear);
-        assert_eq!(hash.is_for_its_paths(&changes, Some("x"), false), secret);
-        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), false), secret);
-        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), true), clear);
-    }
-
-    #[test]
-    fn only_the_declared_handle_lets_a_request_pass() {
-        for (request, own) in every_request() {
-            assert_eq!(request.is_declared_by(&[own]), Ok(()), "{request:?}");
-            assert_eq!(request.is_declared_by(&[]), Err(BrokerFault::Undeclared), "{request:?}");
-            for (_, other) in every_request() {
-                let writes = other.may_change() && own.family() == other.family();
-                if other != own && !writes {
-                    assert_eq!(
-                        request.is_declared_by(&[other]),
-                        Err(BrokerFault::Undeclared),
-                        "{request:?} by {other}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_exchange_is_of_a_listed_method_and_path_of_that_very_service() {
-        let declared = [Endpoint::<Service>::KIND];
-        for (endpoint, method, path, fault) in [
-            ("service", HttpMethod::Post, "/state", BrokerFault::NotListed),
-            ("service", HttpMethod::Get, "/state/", BrokerFault::NotListed),
-            ("service", HttpMethod::Get, "/state?x", BrokerFault::NotListed),
-            ("service", HttpMethod::Get, "/STATE", BrokerFault::NotListed),
-            ("service", HttpMethod::Get, "", BrokerFault::NotListed),
-            ("other", HttpMethod::Get, "/state", BrokerFault::Undeclared),
-            ("", HttpMethod::Get, "/state", BrokerFault::Undeclared),
-        ] {
-            assert_eq!(exchange(endpoint, method, path).is_declared_by(&declared), Err(fault), "{endpoint} {path}");
-        }
-        let other = BrokerRequest::Reveal { secret: "other".to_owned() };
-        assert_eq!(other.is_declared_by(&[Secret::<Token>::KIND]), Err(BrokerFault::Undeclared));
-    }
-
-    #[test]
-    fn what_is_given_along_is_measured_whoever_made_the_request() {
-        let path = || "a".to_owned();
-        let query = |pairs| (0..pairs).map(|_| (String::new(), String::new())).collect::<Vec<_>>();
-        let asked = |query, body| {
-            let (endpoint, method, path) = ("service".to_owned(), HttpMethod::Get, "/state".to_owned());
-            BrokerRequest::Exchange { endpoint, method, path, query, body }
-        };
-        for (request, _) in every_request() {
-            assert!(request.is_within_caps(), "{request:?}");
-        }
-        for request in [
-            BrokerRequest::Append { text: "x".repeat(4097) },
-            // Names and values of nothing are something too: each has its marks.
-            asked(query(4097), None),
-            asked(vec![("q".to_owned(), "x".repeat(8 << 10))], None),
-            asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
-            BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
-            BrokerRequest::Reflect { wanted: OwnCalls { most: 51, ..OwnCalls::default() } },
-            BrokerRequest::Open { path: "x".repeat(1025), sole: true },
-            BrokerRequest::Fingerprint { path: "x".repeat(1025) },
-            BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
-            BrokerRequest::Change { changes: vec![change("x", 1 << 19), change("y", (1 << 19) + 1)] },
-            BrokerRequest::Change { changes: (0..65).map(|_| change("x", 0)).collect() },
-        ] {
-            assert!(!request.is_within_caps(), "{request:?}");
-        }
-    }
-
-    /// What a preview may do is what can be undone by looking away.
-    #[test]
-    fn whatever_is_seen_elsewhere_leaves_a_trace() {
-        let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(
-            seen,
-            [
-                false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
-                true, true, true
-            ]
-        );
-    }
-
-    #[test]
-    fn a_request_crosses_as_plain_data_and_shows_nothing_of_itself() {
-        for (request, _) in every_request() {
-            let text = serde_json::to_string(&request).unwrap();
-            let again: BrokerRequest = serde_json::from_str(&text).unwrap();
-            assert_eq!(serde_json::to_string(&again).unwrap(), text);
-            assert!(format!("{request:?}").chars().all(char::is_alphabetic), "{request:?}");
-        }
-    }
-}
+mod tests;

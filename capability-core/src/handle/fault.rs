@@ -77,6 +77,32 @@ pub enum BrokerFault {
     HardLinked,
     /// The machine's own permissions refuse it.
     NotPermitted,
+    /// The revision is not written plainly.
+    MalformedRevision,
+    /// No repository is configured under that name.
+    UnknownRepository,
+    /// The repository is elsewhere, and nobody has fetched it yet.
+    NotFetched,
+    /// The repository has no such revision.
+    UnknownRevision,
+    /// The revision has nothing at that path.
+    NotInRevision,
+    /// It is no plain key.
+    MalformedKey,
+    /// Times, zone, capability or arguments of a plan are none.
+    MalformedPlan,
+    /// The subject has no such schedule.
+    UnknownSchedule,
+    /// It is no plain mail address.
+    MalformedAddress,
+    /// A letter's subject or text has a control character.
+    MalformedLetter,
+    /// The operator did not list that recipient.
+    NotARecipient,
+    /// The mail server does not take the letter.
+    LetterRefused,
+    /// The connection broke off after the letter was on its way.
+    Uncertain,
     /// The provider's tool is not the one that was judged any more.
     DefinitionChanged,
     /// What is so called is secret, and nobody answered for this very path.
@@ -126,6 +152,19 @@ impl BrokerFault {
             Self::NotAFile => "what is at that path is not of the kind that was asked for",
             Self::HardLinked => "the file has a second name, perhaps outside the workspace",
             Self::NotPermitted => "the machine's own permissions refuse it",
+            Self::MalformedRevision => "the revision is not written plainly",
+            Self::UnknownRepository => "no repository is configured under that name",
+            Self::NotFetched => "the repository is elsewhere, and nobody has fetched it yet",
+            Self::UnknownRevision => "the repository has no such revision",
+            Self::NotInRevision => "the revision has nothing at that path",
+            Self::MalformedPlan => "times, zone, capability or arguments of the plan are none",
+            Self::UnknownSchedule => "you have no such schedule",
+            Self::MalformedKey => "the key is not written plainly",
+            Self::MalformedAddress => "it is no plain mail address",
+            Self::MalformedLetter => "the letter has a control character where none can be",
+            Self::NotARecipient => "the operator did not list that recipient",
+            Self::LetterRefused => "the mail server does not take the letter",
+            Self::Uncertain => "the connection broke off, and the letter may have been sent",
             Self::DefinitionChanged => "the provider's tool is not the one that was judged any more",
             Self::Sensitive => "what is so called is secret, and nobody answered for this very path",
             Self::Protected => "what is there is no capability's to reach",
@@ -174,6 +213,23 @@ impl BrokerFault {
             Self::NotAFile => "name a plain file, or a directory where one is asked for",
             Self::HardLinked => "replace it by a copy of its own first",
             Self::NotPermitted => "the operator gives the host's user access to it",
+            Self::MalformedRevision => "write a branch, a tag or a commit, as in `main`, `v1.2` or `main~2`",
+            Self::UnknownRepository => "the operator lists it under `[repositories]`; see `capability describe`",
+            Self::NotFetched => "the operator fetches it with `capability repositories fetch`",
+            Self::UnknownRevision => {
+                "name a branch or tag that it has; the operator fetches newer ones with `capability repositories fetch`"
+            }
+            Self::MalformedPlan => {
+                "write five fields as in `0 7 * * MON-FRI`, a zone as in `Europe/Berlin`, a capability that exists and makes no schedules, and a JSON object"
+            }
+            Self::UnknownSchedule => "see yours with `schedule.list`",
+            Self::MalformedKey => "write it with `a-z`, `0-9`, `.`, `_` and `-`, at most 64 of them",
+            Self::MalformedAddress => "write one address, as in `ada@example.org`: no name beside it, no list",
+            Self::MalformedLetter => "write the subject on one line, and the text with line feeds and tabs only",
+            Self::NotARecipient => "the operator adds them to `recipients` under `[mail]`",
+            Self::LetterRefused => "the operator looks at the server's log; it is not tried again by itself",
+            Self::Uncertain => "look whether it arrived before it is sent again",
+            Self::NotInRevision => "check the path from the repository's root on, upper and lower case included",
             Self::DefinitionChanged => "an operator looks at what changed and accepts it, or not",
             Self::Sensitive => "read it alone, by its own path: a person is asked then",
             Self::Protected => "nothing lifts this; a person does it by hand",

@@ -15,11 +15,19 @@
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
 //! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries), [`fingerprint`](Workspace::fingerprint), [`open_target`](Workspace::open_target) | any |
 //! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write), [`remove`](Workspace::remove) and [`change`](Workspace::change) as well | `mutating` |
+//! | [`&Mailer`](Mailer) | [`sender`](Mailer::sender), [`send`](Mailer::send) | `mutating`, `external` |
+//! | [`&Repository`](Repository) | [`read`](Repository::read): one file of a revision | any |
+//! | [`&State<Read>`](State) | [`get`](State::get) | any |
+//! | [`&State<Write>`](State) | [`put`](State::put) as well | `mutating` |
+//! | [`&Reviews`](Reviews) | [`file`](Reviews::file) | `mutating` |
+//! | [`&Schedules<Read>`](Schedules) | [`list`](Schedules::list), [`next`](Schedules::next) | any |
+//! | [`&Schedules<Write>`](Schedules) | [`create`](Schedules::create) and [`cancel`](Schedules::cancel) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
 //! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
-//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device` and the reading side of `Workspace` answer;
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender` and the
+//! reading sides of `Workspace`, `State` and `Schedules` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -33,11 +41,16 @@ mod fault;
 mod http;
 mod journal;
 mod lease;
+mod mailer;
 mod names;
 mod own;
 mod permits;
 mod provider;
+mod repository;
+mod reviews;
+mod schedules;
 mod secret;
+mod state;
 mod workspace;
 
 pub use broker::{Broker, BrokerReply, BrokerRequest};
@@ -54,6 +67,7 @@ pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 pub(crate) use lease::{Foreign, LeaseHolder, Terms};
 pub use lease::{Lease, LeaseEnding};
+pub use mailer::{Letter, MAX_ADDRESS_BYTES, MAX_LETTER_BYTES, MAX_SUBJECT_BYTES, Mailer, is_mail_address};
 pub use names::{is_protected_path, is_sensitive_path};
 pub use own::{Because, MAX_OWN_CALLS, OwnCall, OwnCalls, OwnHistory, OwnResult};
 pub use permits::{
@@ -64,7 +78,11 @@ pub use provider::{
     Edges, McpServers, OmittedContent, ProviderConnected, ProviderKind, ProviderLink, ProviderTool, Relays,
     ToolContent, ToolReply,
 };
+pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised, RevisedKind, is_revision};
+pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES, Review, ReviewKind, Reviews};
+pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
+pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
 pub use workspace::{
     EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
     MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,
@@ -79,7 +97,7 @@ pub struct HandleKind {
     family: HandleFamily,
     /// The configured service or secret, for the families that have several.
     instance: &'static str,
-    /// Whether a workspace is written, too.
+    /// Whether a workspace, a state or schedules are written, too.
     may_change: bool,
     /// What an endpoint may be sent.
     allowed: &'static [(HttpMethod, &'static str)],
@@ -107,6 +125,16 @@ pub enum HandleFamily {
     Workspace,
     /// A secret the operator bound.
     Secret,
+    /// Repositories the operator configured, at their revisions.
+    Repository,
+    /// The mail server the operator configured.
+    Mailer,
+    /// What the subject keeps from one call to the next.
+    State,
+    /// What a person has to look at.
+    Reviews,
+    /// Calls that are made at times.
+    Schedules,
     /// One tool of a provider that the operator connected.
     ProviderTool,
     /// The way to a provider that the operator configured.
@@ -127,6 +155,11 @@ impl HandleFamily {
             Self::Endpoint => "endpoint",
             Self::Workspace => "workspace",
             Self::Secret => "secret",
+            Self::Repository => "repository",
+            Self::Mailer => "mailer",
+            Self::State => "state",
+            Self::Reviews => "reviews",
+            Self::Schedules => "schedules",
             Self::ProviderTool => "provider_tool",
             Self::ProviderLink => "provider_link",
         }
@@ -162,7 +195,7 @@ impl HandleKind {
         self.instance
     }
 
-    /// Whether it is a workspace that is written, too.
+    /// Whether it is a workspace, a state or schedules, and written, too.
     #[must_use]
     pub const fn may_change(&self) -> bool {
         self.may_change
@@ -257,7 +290,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Secret<..>`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

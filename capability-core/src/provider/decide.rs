@@ -138,6 +138,20 @@ pub(crate) fn of_compiled(
     })
 }
 
+/// Whether what a decision was made about is still there: the same tool in the same definition, or a provider that still says
+/// to carry the capability out.
+pub(crate) fn delivers(decision: &ProviderDecision, snapshot: &ProviderSnapshot, session: SessionId) -> bool {
+    let (kind, id) = (decision.provider_type, &*decision.provider_id);
+    match decision.definition_digest() {
+        Some(digest) => snapshot.tool(kind, id, &decision.native_id, session).is_some_and(|(state, tool)| {
+            state.reach.is_there() && tool.standing() == Standing::Accepted && tool.digest() == digest
+        }),
+        None => snapshot
+            .carriers(decision.capability.as_str(), session)
+            .any(|state| state.kind == kind && *state.id == *id && state.reach.is_there()),
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Chosen,
@@ -231,7 +245,11 @@ fn bare(entry: &Capability, kind: ProviderType, provider: &str, native: &str) ->
 
 /// With what is known of the way to its provider.
 fn reached(mut decision: ProviderDecision, state: &ProviderState) -> ProviderDecision {
-    decision.degraded_reason = decision.degraded_reason.or_else(|| degraded(state.reach));
+    if let Some(why) = degraded(state.reach) {
+        // Of two things that a person might be told, the tool's own is the graver.
+        decision.user_visible_message.get_or_insert_with(|| why.clone());
+        decision.degraded_reason.get_or_insert(why);
+    }
     if state.reach.is_there() {
         decision
     } else {

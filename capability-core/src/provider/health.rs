@@ -21,6 +21,9 @@ pub const FAILING_AFTER: u32 = 3;
 /// For how long failures are evidence of how a tool is now, in seconds.
 pub const EVIDENCE_SECONDS: u64 = 3600;
 
+/// For how many sessions and tools it is remembered that they were told; beyond, all of it is forgotten and told again.
+const MAX_TOLD: usize = 4096;
+
 /// A tool as its health is kept: a compiled capability by name and version, a foreign one by its connection and our number
 /// for it. No word of a provider's is in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -198,6 +201,9 @@ impl HealthWatch {
         let mut known = locked(&self.known);
         if !known.tools.get(&key)?.is_failing(now) {
             return None;
+        }
+        if known.told.len() >= MAX_TOLD {
+            known.told.clear();
         }
         let first = known.told.insert((key, session));
         first.then_some(

@@ -21,6 +21,8 @@ mod received {
         None
     }
 }
+mod mail;
+mod repository;
 mod resolve;
 mod secrets;
 
@@ -31,6 +33,8 @@ pub use http::{Host, Place, Scheme};
 pub(crate) use http::{addresses, connected};
 #[cfg(target_os = "linux")]
 pub use linux::LinuxDevice;
+pub use mail::{MailSettings, Security};
+pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
 pub(crate) use secrets::{Secrets, private_text, wipe};
 
@@ -52,11 +56,14 @@ use tokio::task::JoinHandle;
 
 use crate::audit_log::own_calls;
 use crate::provider::HostProviders;
-use crate::store::sqlite::SqliteJournal;
+use crate::schedule::Schedules;
+use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
 use files::Files;
 use http::Connector;
+use mail::Mailer;
+use repository::Repositories;
 
 /// What the operator bound beyond what every host has.
 #[derive(Default)]
@@ -71,6 +78,10 @@ pub struct Bound {
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
     pub secrets: Option<PathBuf>,
+    /// The mail server.
+    pub mail: Option<MailSettings>,
+    /// Repositories by name, and the directory of their copies.
+    pub repositories: Option<(BTreeMap<String, RepositorySource>, PathBuf)>,
     /// Files and directories that are the host's own: no path leads a capability there, whoever answered.
     pub own: Vec<PathBuf>,
 }
@@ -92,6 +103,10 @@ pub struct HostBroker {
     endpoints: BTreeMap<String, Arc<Service>>,
     files: Option<Arc<Files>>,
     secrets: Option<Secrets>,
+    repositories: Option<Arc<Repositories>>,
+    mailer: Option<Arc<Mailer>>,
+    kept: Option<(SqliteState, SqliteReviews)>,
+    schedules: Option<Arc<Schedules>>,
     own: Option<Own>,
     providers: Option<Arc<HostProviders>>,
 }
@@ -121,6 +136,10 @@ impl HostBroker {
             secrets: None,
             own: None,
             providers: None,
+            repositories: None,
+            mailer: None,
+            kept: None,
+            schedules: None,
         }
     }
 
@@ -139,7 +158,7 @@ impl HostBroker {
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets, own } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
@@ -147,8 +166,24 @@ impl HostBroker {
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root, own))),
             secrets: secrets.map(Secrets::new),
+            mailer: mail
+                .map(|settings| Arc::new(Mailer::new(settings, Arc::clone(&resolver), Arc::clone(&self.environment)))),
+            repositories: repositories
+                .map(|(sources, copies)| Arc::new(Repositories::new(sources, copies, Arc::clone(&resolver)))),
             ..self
         }
+    }
+
+    /// The same broker, in front of these stores of what subjects keep and leave for people.
+    #[must_use]
+    pub fn keeping(self, state: SqliteState, reviews: SqliteReviews) -> Self {
+        Self { kept: Some((state, reviews)), ..self }
+    }
+
+    /// The same broker, in front of these schedules.
+    #[must_use]
+    pub(crate) fn scheduling(self, schedules: Schedules) -> Self {
+        Self { schedules: Some(Arc::new(schedules)), ..self }
     }
 
     /// Gives back whatever sessions it opened with services. Nothing is lost without it but time: they end by themselves.
@@ -156,6 +191,11 @@ impl HostBroker {
         for service in self.endpoints.values() {
             service.close().await;
         }
+    }
+
+    /// The configured repositories, if there are any.
+    pub(crate) fn repositories(&self) -> Option<&Arc<Repositories>> {
+        self.repositories.as_ref().filter(|found| !found.is_empty())
     }
 
     /// What a lease's capability does in the host's runtime, until it is done or the lease ends, whichever comes first.
@@ -266,6 +306,20 @@ impl HostBroker {
         self.carried(lease, async move { providers.connect(&name).await.map(BrokerReply::Connected) })
     }
 
+    fn in_schedules<F>(
+        &self,
+        lease: &Lease,
+        act: impl FnOnce(Arc<Schedules>, Lease) -> F,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>
+    where
+        F: Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
+    {
+        match self.schedules.clone() {
+            None => refused(BrokerFault::Unserved),
+            Some(schedules) => self.carried(lease, act(schedules, lease.clone())),
+        }
+    }
+
     fn in_files(
         &self,
         lease: &Lease,
@@ -300,6 +354,10 @@ impl Broker for HostBroker {
             HandleFamily::Endpoint => self.endpoint(&kind, class).is_some(),
             // Only this kernel confines a lookup.
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
+            HandleFamily::State | HandleFamily::Reviews => self.kept.is_some(),
+            HandleFamily::Schedules => self.schedules.is_some(),
+            HandleFamily::Mailer => self.mailer.is_some(),
+            HandleFamily::Repository => self.repositories().is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
             HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
                 kind.instance() == ProviderType::Mcp.as_str()
@@ -368,6 +426,55 @@ impl Broker for HostBroker {
             BrokerRequest::Remove { path } => {
                 self.in_files(lease, move |files| files.remove(&path).map(|()| BrokerReply::Removed))
             }
+            BrokerRequest::Revised { name, revision, path } => match self.repositories().cloned() {
+                None => refused(BrokerFault::Unserved),
+                Some(found) => self.carried(lease, async move {
+                    let read = tokio::task::spawn_blocking(move || found.read(&name, &revision, &path)).await;
+                    read.unwrap_or(Err(BrokerFault::Unavailable)).map(|read| BrokerReply::Revised(Box::new(read)))
+                }),
+            },
+            BrokerRequest::Kept { scope, key } => match &self.kept {
+                None => refused(BrokerFault::Unserved),
+                Some((state, _)) => {
+                    let found = state.get(lease.identity(), self.environment.now(), scope, key);
+                    Box::pin(async move { found.await.map(BrokerReply::Kept) })
+                }
+            },
+            BrokerRequest::Keep { scope, key, value } => match &self.kept {
+                None => refused(BrokerFault::Unserved),
+                Some((state, _)) => {
+                    let put = state.put(lease.identity(), self.environment.now(), scope, key, value);
+                    Box::pin(async move { put.await.map(|()| BrokerReply::Done) })
+                }
+            },
+            BrokerRequest::Review { review } => match &self.kept {
+                None => refused(BrokerFault::Unserved),
+                Some((_, reviews)) => {
+                    let filed = reviews.file(lease.identity(), self.environment.now(), review);
+                    Box::pin(async move { filed.await.map(BrokerReply::Filed) })
+                }
+            },
+            BrokerRequest::Foreseen { plan } => match &self.schedules {
+                None => refused(BrokerFault::Unserved),
+                Some(schedules) => Box::pin(core::future::ready(schedules.foreseen(&plan).map(BrokerReply::Foreseen))),
+            },
+            BrokerRequest::Schedules => self.in_schedules(lease, |schedules, lease| async move {
+                schedules.list(lease.identity()).await.map(BrokerReply::Schedules)
+            }),
+            BrokerRequest::Schedule { plan } => self.in_schedules(lease, |schedules, lease| async move {
+                schedules.create(lease.identity(), plan).await.map(BrokerReply::Filed)
+            }),
+            BrokerRequest::Unschedule { number } => self.in_schedules(lease, move |schedules, lease| async move {
+                schedules.cancel(lease.identity(), number).await.map(|()| BrokerReply::Done)
+            }),
+            BrokerRequest::Sender { to } => match &self.mailer {
+                None => refused(BrokerFault::Unserved),
+                Some(mailer) => Box::pin(core::future::ready(mailer.sender(&to).map(BrokerReply::Sender))),
+            },
+            BrokerRequest::Send { letter } => match self.mailer.clone() {
+                None => refused(BrokerFault::Unserved),
+                Some(mailer) => self.carried(lease, async move { mailer.send(&letter).await.map(BrokerReply::Sent) }),
+            },
             BrokerRequest::Reveal { secret } => match self.secrets.clone() {
                 None => refused(BrokerFault::Unserved),
                 Some(secrets) => self.carried(lease, async move {

@@ -11,6 +11,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::channel::{Channel, Inbox};
 use super::policy::{Explain, ReachArgs};
+use super::repositories::Repositories;
+use super::reviews::{Reviews, State};
+use super::schedules::Schedules;
 use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
@@ -106,6 +109,18 @@ pub enum Command {
     /// Take in mail, and let somebody at a channel answer
     #[command(subcommand)]
     Channel(Channel),
+    /// See and close what subjects left for people to look at (operators)
+    #[command(subcommand)]
+    Reviews(Reviews),
+    /// Read and erase what subjects keep (operators)
+    #[command(subcommand)]
+    State(State),
+    /// See and end the calls that are made at times (operators)
+    #[command(subcommand)]
+    Schedules(Schedules),
+    /// See configured repositories, and fetch those that are elsewhere (operators)
+    #[command(subcommand)]
+    Repositories(Repositories),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),

@@ -127,6 +127,10 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             let request = Request::ResultsErase(proofs.operator().await?, subject);
             show::<Value>(connection, &request, output, render::plain).await
         }
+        Command::Reviews(command) => super::reviews::reviews(connection, command, &proofs, output).await,
+        Command::State(command) => super::reviews::state(connection, command, &proofs, output).await,
+        Command::Schedules(command) => super::schedules::perform(connection, command, &proofs, output).await,
+        Command::Repositories(command) => super::repositories::perform(connection, command, &proofs, output).await,
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
         Command::Inbox(asked) => channel::inbox(connection, asked, &proofs, output).await,
         Command::Channel(command) => channel::channel(connection, command, &proofs, output).await,

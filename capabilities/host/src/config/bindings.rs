@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::broker::{Auth, EndpointSettings, Place, Reach, Scheme};
+use crate::broker::{Auth, EndpointSettings, MailSettings, Place, Reach, RepositorySource, Scheme};
 
 /// `[http]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -74,6 +74,10 @@ pub struct Bindings {
     pub authorities: Option<PathBuf>,
     /// The workspace's root.
     pub workspace: Option<PathBuf>,
+    /// The mail server.
+    pub mail: Option<MailSettings>,
+    /// The repositories, by name.
+    pub repositories: BTreeMap<String, RepositorySource>,
 }
 
 /// The most services and the most allowed places.
@@ -147,18 +151,24 @@ impl Bindings {
 impl Bindings {
     /// The files that hold the host's credentials for services.
     pub(crate) fn credentials(&self) -> impl Iterator<Item = PathBuf> {
-        self.endpoints.values().filter_map(|endpoint| match &endpoint.auth {
+        let of_endpoints = self.endpoints.values().filter_map(|endpoint| match &endpoint.auth {
             Auth::None => None,
             Auth::Bearer { token_file } => Some(token_file.clone()),
             Auth::Pihole { password_file } => Some(password_file.clone()),
-        })
+        });
+        let of_repositories = self.repositories.values().filter_map(|source| match source {
+            RepositorySource::Elsewhere(elsewhere) => elsewhere.login.as_ref().map(|(_, file)| file.clone()),
+            RepositorySource::Here(_) => None,
+        });
+        let of_mail = self.mail.iter().filter_map(|mail| mail.login.as_ref().map(|(_, file)| file.clone()));
+        of_endpoints.chain(of_repositories).chain(of_mail)
     }
 }
 
-type Wrong = (&'static str, String, &'static str);
+pub(super) type Wrong = (&'static str, String, &'static str);
 
 impl EndpointTable {
-    fn checked(&self, name: &str) -> Result<EndpointSettings, Wrong> {
+    pub(super) fn checked(&self, name: &str) -> Result<EndpointSettings, Wrong> {
         if !is_configured_name(name) {
             return Err((
                 "url",
@@ -229,7 +239,7 @@ pub(super) fn address(url: &str) -> Option<(Scheme, Place, String)> {
     is_plain.then(|| (scheme, place, base.to_owned()))
 }
 
-fn is_absolute(path: &Path) -> bool {
+pub(super) fn is_absolute(path: &Path) -> bool {
     path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir)
 }
 

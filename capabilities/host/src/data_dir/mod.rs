@@ -74,6 +74,12 @@ impl DataDir {
         self.0.join("audit")
     }
 
+    /// Copies of repositories that are elsewhere.
+    #[must_use]
+    pub fn repositories(&self) -> PathBuf {
+        self.0.join("repositories")
+    }
+
     /// The switches of external families.
     #[must_use]
     pub fn opt_ins(&self) -> PathBuf {

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::Service;
 use crate::broker::Reach;
 use crate::protocol::{Description, Fault, Row};
+use crate::words::counted;
 
 impl Service {
     pub(crate) fn list(&self) -> Vec<Row> {
@@ -60,7 +61,10 @@ impl Service {
             | HandleFamily::Clock
             | HandleFamily::Device
             | HandleFamily::Journal
-            | HandleFamily::OwnHistory => return None,
+            | HandleFamily::OwnHistory
+            | HandleFamily::State
+            | HandleFamily::Reviews
+            | HandleFamily::Schedules => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -88,6 +92,19 @@ impl Service {
                     root.display()
                 ),
             },
+            HandleFamily::Mailer => match &bindings.mail {
+                None => format!("{kind}: nothing is configured"),
+                Some(mail) => {
+                    let recipients = counted(mail.recipients.len(), "listed recipient", "listed recipients");
+                    format!("{kind}: from {} by {}, to {recipients}", mail.from, mail.server.place)
+                }
+            },
+            HandleFamily::Repository => {
+                match bindings.repositories.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>() {
+                    names if names.is_empty() => format!("{kind}: nothing is configured"),
+                    names => format!("{kind}: {}, one file at a time", names.join(", ")),
+                }
+            }
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
@@ -148,12 +165,17 @@ fn needs(entry: &Capability) -> Vec<String> {
         | HandleFamily::Device
         | HandleFamily::Journal
         | HandleFamily::OwnHistory
+        | HandleFamily::State
+        | HandleFamily::Reviews
+        | HandleFamily::Schedules
         | HandleFamily::Http => None,
         HandleFamily::Endpoint if class.network == Network::Local => {
             Some(format!("endpoints.{} on the device", kind.instance()))
         }
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
         HandleFamily::Workspace => Some("workspace".to_owned()),
+        HandleFamily::Mailer => Some("mail".to_owned()),
+        HandleFamily::Repository => Some("repositories".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
         HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });

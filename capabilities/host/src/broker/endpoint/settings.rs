@@ -84,13 +84,28 @@ impl Auth {
 }
 
 impl EndpointSettings {
+    /// The address that it was configured with.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let scheme = match self.scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        };
+        format!("{scheme}://{}{}", self.place, self.base)
+    }
+
     /// Whether a credential would be sent without encryption to another machine.
     #[must_use]
     pub fn tells_its_credential(&self) -> bool {
-        let near = match &self.place.host {
+        self.scheme == Scheme::Http && self.auth != Auth::None && !self.is_near()
+    }
+
+    /// Whether it is on this very machine.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        match &self.place.host {
             crate::broker::http::Host::Address(address) => address.is_loopback(),
             crate::broker::http::Host::Name(name) => name == "localhost",
-        };
-        self.scheme == Scheme::Http && self.auth != Auth::None && !near
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Approvals, grants, turn counters, journals and tools' health in one SQLite database.
+//! Approvals, grants, turn counters, journals, inboxes, state, reviews, schedules, accepted definitions and tools' health in one
+//! SQLite database.
 //!
 //! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
 //! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
@@ -13,7 +14,10 @@ mod health;
 mod inbox;
 mod journal;
 mod retained;
+mod reviews;
+mod schedules;
 mod schema;
+mod state;
 mod turns;
 
 pub use approvals::SqliteApprovals;
@@ -22,7 +26,10 @@ pub use grants::SqliteGrants;
 pub use health::SqliteHealth;
 pub use inbox::{Arrived, Held, InboxEntry, SqliteInbox};
 pub use journal::{JournalEntry, SqliteJournal};
+pub use reviews::{OpenReview, SqliteReviews};
+pub use schedules::{OwnedSchedule, SqliteSchedules};
 pub use schema::DatabaseError;
+pub use state::{SqliteState, StateEntry};
 pub use turns::SqliteTurns;
 
 use std::path::Path;
@@ -86,6 +93,24 @@ impl Database {
     #[must_use]
     pub fn inbox(&self) -> SqliteInbox {
         SqliteInbox::new(self.clone())
+    }
+
+    /// What subjects keep.
+    #[must_use]
+    pub fn state(&self) -> SqliteState {
+        SqliteState::new(self.clone())
+    }
+
+    /// What subjects left for people to look at.
+    #[must_use]
+    pub fn reviews(&self) -> SqliteReviews {
+        SqliteReviews::new(self.clone())
+    }
+
+    /// The schedules.
+    #[must_use]
+    pub fn schedules(&self) -> SqliteSchedules {
+        SqliteSchedules::new(self.clone())
     }
 
     /// The journals.

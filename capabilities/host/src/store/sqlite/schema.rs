@@ -15,6 +15,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("0003.sql"),
     include_str!("health.sql"),
     include_str!("definitions.sql"),
+    include_str!("kept.sql"),
+    include_str!("schedules.sql"),
 ];
 
 /// Why a database is not used.
@@ -129,6 +131,10 @@ fn prepare(connection: rusqlite::Result<Connection>, path: &Path) -> Result<Conn
         .execute_batch(
             "UPDATE grants SET ended = 'restarted', ended_at = unixepoch() * 1000000, target = NULL WHERE ended IS NULL",
         )
+        .map_err(told)?;
+    // A run that was on its way ended with its host.
+    connection
+        .execute_batch("UPDATE schedules SET last_outcome = 'interrupted' WHERE last_outcome IN ('running', 'pending')")
         .map_err(told)?;
     // What was erased before a crash must not stay in the write-ahead log.
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").map_err(told)?;

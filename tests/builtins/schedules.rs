@@ -1,0 +1,154 @@
+//! `schedule.*`: calls that are made at times.
+
+use capability_core::Timestamp;
+use capability_core::audit::OutcomeKind;
+use capability_core::handle::Scheduled;
+use capability_core::session::Subject;
+use capability_core::{Code, Stage};
+use capability_host::SettingError;
+use serde_json::{Value, json};
+
+use crate::household::{Household, folder};
+
+fn plan(cron: &str, capability: &str, arguments: &Value) -> Value {
+    json!({ "cron": cron, "zone": "Europe/Berlin", "capability": capability, "arguments": arguments.to_string() })
+}
+
+fn note(text: &str) -> Value {
+    plan("*/5 * * * *", "subject.note", &json!({ "text": text }))
+}
+
+/// The only schedule.
+async fn only(household: &Household) -> Scheduled {
+    let found = household.host.schedules().list(None).await.unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.into_iter().next().unwrap().schedule
+}
+
+fn after(at: Option<Timestamp>, seconds: u64) -> Timestamp {
+    at.unwrap().after(std::time::Duration::from_secs(seconds))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_schedule_runs_when_its_time_has_come_and_once_each_time() {
+    let household = Household::open(folder(), "").await;
+    let asked = household.ask("schedule.create", &note("the canary is fed")).await;
+    assert_eq!((asked.kind(), asked.stage()), (OutcomeKind::Pending, Stage::Confirm), "{asked:?}");
+    let made = household.called("schedule.create", &note("the canary is fed")).await;
+    let number = made["schedule"].as_u64().unwrap();
+    let first = only(&household).await;
+    household.host.run_due(first.next_at.unwrap().after(std::time::Duration::ZERO)).await;
+    let ran = only(&household).await;
+    assert_eq!((ran.last_outcome.as_deref(), ran.missed), (Some("executed"), 0));
+    assert!(ran.last_at == first.next_at && ran.next_at > first.next_at, "{ran:?}");
+    // The same moment again makes no second call, and neither do two hosts' looks at once.
+    household.host.run_due(first.next_at.unwrap()).await;
+    let later = after(ran.next_at, 5);
+    tokio::join!(household.host.run_due(later), household.host.run_due(later));
+    let schedule: Subject = format!("schedule:{number}").parse().unwrap();
+    assert_eq!(household.host.journal().count(&schedule).await.unwrap(), 2);
+    let log = household.log();
+    assert!(
+        log.contains(&format!("\"subject\":\"schedule:{number}\"")) && log.contains("\"origin\":\"schedule\""),
+        "{log}"
+    );
+
+    let listed = household.called("schedule.list", &json!({})).await;
+    let entry = &listed["schedules"][0];
+    assert_eq!((&entry["schedule"], &entry["capability"]), (&json!(number), &json!("subject.note")));
+    assert_eq!((&entry["last_outcome"], &entry["missed"]), (&json!("executed"), &json!(0)));
+    household.called("schedule.cancel", &json!({ "schedule": number })).await;
+    assert_eq!(household.called("schedule.list", &json!({})).await["schedules"], json!([]));
+    let outcome = household.call("schedule.cancel", &json!({ "schedule": number })).await;
+    assert_eq!(outcome.kind(), OutcomeKind::Failed, "{outcome:?}");
+    assert!(!household.log().contains("canary"), "a plan is content, and the log has none");
+}
+
+/// Nothing is made up for: what went by while no host was there is counted and told.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_went_by_is_told_and_not_replayed() {
+    let household = Household::open(folder(), "").await;
+    household.called("schedule.create", &note("late")).await;
+    let first = only(&household).await;
+    household.host.run_due(after(first.next_at, 24 * 60 * 60)).await;
+    let told = only(&household).await;
+    assert_eq!((told.last_at, told.last_outcome.as_deref(), told.missed), (None, None, 289));
+    assert!(told.next_at > Some(after(first.next_at, 24 * 60 * 60)), "{told:?}");
+    let schedule: Subject = format!("schedule:{}", told.number).parse().unwrap();
+    assert_eq!(household.host.journal().count(&schedule).await.unwrap(), 0);
+    let listed = household.called("schedule.list", &json!({})).await;
+    assert_eq!(listed["schedules"][0]["missed"], 289);
+}
+
+/// Its own declarations, and never above whoever made it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_may_do_one_thing_and_never_more_than_its_maker() {
+    let config = "[subjects.\"agent:kitchen\"]\ncapabilities = [\"schedule.create\", \"schedule.list\"]\n";
+    let household = Household::open(folder(), config).await;
+    let kitchen = household.turn_of("agent:kitchen", &["schedule.create", "schedule.list"]);
+    let asked = household.ask_in(&kitchen, "schedule.create", &note("above itself")).await;
+    let made = household.approved(&kitchen, &asked).await;
+    assert_eq!(made.kind(), OutcomeKind::Executed, "{made:?}");
+    let first = only(&household).await;
+    household.host.run_due(first.next_at.unwrap()).await;
+    let ran = only(&household).await;
+    assert_eq!(ran.last_outcome.as_deref(), Some("rejected"), "its maker does not declare `subject.note`");
+    assert!(household.log().contains("\"delegation\""), "{}", household.log());
+
+    // Somebody else's schedules are nobody's.
+    assert_eq!(household.called("schedule.list", &json!({})).await["schedules"], json!([]));
+    let outcome = household.call("schedule.cancel", &json!({ "schedule": first.number })).await;
+    assert_eq!(outcome.kind(), OutcomeKind::Failed, "{outcome:?}");
+    household.cancel_schedule(first.number).await.unwrap();
+    assert!(matches!(household.cancel_schedule(first.number).await, Err(SettingError::NoSuchSchedule)));
+    assert!(household.log().contains("\"setting\":\"schedule_cancelled\""), "{}", household.log());
+}
+
+/// A run that needs an answer waits for one like any other call, and is made once it is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_asked_about_like_any_other_call() {
+    let household = Household::open(folder(), "").await;
+    let kept = json!({ "scope": "core", "key": "fed", "value": "yes" });
+    household.called("schedule.create", &plan("*/5 * * * *", "state.put", &kept)).await;
+    let first = only(&household).await;
+    let (ran, ()) = tokio::join!(household.host.run_due(first.next_at.unwrap()), household.approve_next());
+    let () = ran;
+    assert_eq!(only(&household).await.last_outcome.as_deref(), Some("executed"));
+    let schedule: Subject = format!("schedule:{}", first.number).parse().unwrap();
+    assert_eq!(household.host.state().entries(&schedule).await.unwrap().len(), 1);
+    assert!(household.host.state().entries(&Subject::local()).await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_plan_is_refused_before_anybody_is_asked() {
+    let household = Household::open(folder(), "").await;
+    let with = |key: &str, value: &str| {
+        let mut plan = note("a");
+        plan[key] = json!(value);
+        plan
+    };
+    for bad in [
+        with("cron", "* * * * * *"),
+        with("cron", "61 * * * *"),
+        with("cron", "@every 1s"),
+        with("cron", "0 0 30 2 *"),
+        with("zone", "Nowhere/None"),
+        with("zone", "../../etc/passwd"),
+        with("capability", "subject.notes"),
+        with("capability", "schedule.create"),
+        with("capability", "schedule.list"),
+        with("capability", "*.*"),
+        with("arguments", "[]"),
+        with("arguments", "{]"),
+    ] {
+        let outcome = household.ask("schedule.create", &bad).await;
+        assert_eq!(
+            (outcome.stage(), outcome.code()),
+            (Stage::Validate, Some(Code::PrepareFailed)),
+            "{bad} {outcome:?}"
+        );
+        assert!(outcome.message().unwrap().contains("\nhelp: "), "{:?}", outcome.message());
+    }
+    let outcome = household.ask("schedule.create", &with("subject", "agent:kitchen")).await;
+    assert_eq!(outcome.code(), Some(Code::SchemaViolation), "{outcome:?}");
+}
