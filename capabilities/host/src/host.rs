@@ -23,7 +23,7 @@ use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
-use crate::mcp::{ClientError, ClientToken, Clients};
+use crate::mcp::Clients;
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::provider::{HostProviders, ProviderSetup};
@@ -258,33 +258,6 @@ impl Host {
     /// The programs that are let in by a token.
     pub(crate) const fn clients(&self) -> &Clients {
         &self.clients
-    }
-
-    /// Lets a program in for a subject: recorded first, let in second. Its token is told here and nowhere else.
-    ///
-    /// # Errors
-    /// [`SettingError`]; nobody is let in then.
-    pub(crate) async fn admit_client(
-        &self,
-        operator: &Operator,
-        name: &Subject,
-        subject: &Subject,
-    ) -> Result<ClientToken, SettingError> {
-        self.clients.could_create(name)?;
-        let key = SettingKey::Client { client: name.clone(), subject: subject.clone(), admitted: true };
-        self.executor.record_setting(operator, key).await?;
-        Ok(self.clients.create(name.clone(), subject.clone(), self.environment.now())?)
-    }
-
-    /// Lets a program in no more: recorded first, turned away second.
-    ///
-    /// # Errors
-    /// [`SettingError`]; it is let in as before then.
-    pub(crate) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<(), SettingError> {
-        let found = self.clients.all().into_iter().find(|entry| entry.name == *name).ok_or(ClientError::Unknown)?;
-        let key = SettingKey::Client { client: found.name, subject: found.subject, admitted: false };
-        self.executor.record_setting(operator, key).await?;
-        Ok(self.clients.revoke(name)?)
     }
 
     /// The operator's rules.

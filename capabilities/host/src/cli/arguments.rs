@@ -10,6 +10,7 @@ use capability_core::surface::Profile;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::channel::{Channel, Inbox};
+use super::mcp::Mcp;
 use super::policy::{Explain, ReachArgs};
 use super::repositories::Repositories;
 use super::reviews::{Reviews, State};
@@ -547,58 +548,6 @@ pub enum Operator {
     },
     /// End every operator session
     Logout,
-}
-
-/// `mcp`.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Mcp {
-    /// Another subject than the local one; needs the operator credential
-    #[arg(long, value_name = "NAME")]
-    pub subject: Option<Subject>,
-    /// Speak for the subject whose client token is in this file, written by `mcp token create`
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub token_file: Option<PathBuf>,
-    /// A stricter mode than the ordinary one
-    #[arg(long, value_name = "MODE")]
-    pub mode: Option<ModeArg>,
-    /// Leave the approval centre out where this process is the host itself
-    #[arg(long)]
-    pub no_web: bool,
-    /// Something else than speaking MCP
-    #[command(subcommand)]
-    pub command: Option<McpCommand>,
-}
-
-/// `mcp`, with a word behind it.
-#[derive(Debug, Subcommand)]
-pub enum McpCommand {
-    /// See and set which programs are let in, and for whom (operators)
-    #[command(subcommand)]
-    Token(McpToken),
-}
-
-/// `mcp token`.
-#[derive(Debug, Subcommand)]
-pub enum McpToken {
-    /// Let a program in, and write its token into a file, or tell it once
-    Create {
-        /// What the program is called from now on
-        name: Subject,
-        /// For whom it speaks
-        #[arg(long, value_name = "NAME")]
-        subject: Subject,
-        /// Write the token into this file, for nobody else to read, instead of telling it
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        token_file: Option<PathBuf>,
-    },
-    /// List the programs that are let in
-    List,
-    /// Let a program in no more
-    Revoke {
-        /// Which
-        name: Subject,
-    },
 }
 
 /// `web`.

@@ -1,16 +1,70 @@
 //! `mcp`: this program as a server for the one that started it, and the programs that are let in by a token.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use capability_core::session::Subject;
+use clap::{Args, Subcommand, ValueHint};
 use serde_json::{Value, json};
 
-use super::arguments::{Mcp, McpCommand, McpToken};
+use super::arguments::ModeArg;
 use super::commands::{Proofs, document, show};
 use super::output::{NAME, Output, note, styled};
 use super::table::layout;
 use crate::connection::Connection;
 use crate::mcp::server::{Speaker, lines};
 use crate::protocol::{ClientShown, Fault, McpRequest, Redacted, Request};
+
+/// `mcp`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Mcp {
+    /// Another subject than the local one; needs the operator credential
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<Subject>,
+    /// Speak for the subject whose client token is in this file, written by `mcp token create`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token_file: Option<PathBuf>,
+    /// A stricter mode than the ordinary one
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ModeArg>,
+    /// Leave the approval centre out where this process is the host itself
+    #[arg(long)]
+    pub no_web: bool,
+    /// Something else than speaking MCP
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+/// `mcp`, with a word behind it.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// See and set which programs are let in, and for whom (operators)
+    #[command(subcommand)]
+    Token(McpToken),
+}
+
+/// `mcp token`.
+#[derive(Debug, Subcommand)]
+pub enum McpToken {
+    /// Let a program in, and write its token into a file, or tell it once
+    Create {
+        /// What the program is called from now on
+        name: Subject,
+        /// For whom it speaks
+        #[arg(long, value_name = "NAME")]
+        subject: Subject,
+        /// Write the token into this file, for nobody else to read, instead of telling it
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        token_file: Option<PathBuf>,
+    },
+    /// List the programs that are let in
+    List,
+    /// Let a program in no more
+    Revoke {
+        /// Which
+        name: Subject,
+    },
+}
 
 /// Performs one of them.
 pub async fn perform(connection: &Connection<'_>, mcp: Mcp, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
@@ -59,7 +113,7 @@ fn read(path: &Path) -> Result<Redacted, Fault> {
 
 async fn create(
     connection: &Connection<'_>,
-    (name, subject): (capability_core::session::Subject, capability_core::session::Subject),
+    (name, subject): (Subject, Subject),
     token_file: Option<&Path>,
     proofs: &Proofs,
     output: Output,

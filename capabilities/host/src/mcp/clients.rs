@@ -7,13 +7,17 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use capability_core::Timestamp;
+use capability_core::approval::Operator;
+use capability_core::audit::SettingKey;
 use capability_core::session::Subject;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::data_dir::{DataDirError, read_private, write_private};
 use crate::environment::{NoRandomness, random};
+use crate::error::SettingError;
 use crate::hex;
+use crate::host::Host;
 
 /// The most clients at a time.
 const MOST: usize = 64;
@@ -190,6 +194,35 @@ impl Clients {
 impl core::fmt::Debug for Clients {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Clients")
+    }
+}
+
+impl Host {
+    /// Lets a program in for a subject: recorded first, let in second. Its token is told here and nowhere else.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nobody is let in then.
+    pub(crate) async fn admit_client(
+        &self,
+        operator: &Operator,
+        name: &Subject,
+        subject: &Subject,
+    ) -> Result<ClientToken, SettingError> {
+        self.clients().could_create(name)?;
+        let key = SettingKey::Client { client: name.clone(), subject: subject.clone(), admitted: true };
+        self.executor().record_setting(operator, key).await?;
+        Ok(self.clients().create(name.clone(), subject.clone(), self.environment().now())?)
+    }
+
+    /// Lets a program in no more: recorded first, turned away second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; it is let in as before then.
+    pub(crate) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<(), SettingError> {
+        let found = self.clients().all().into_iter().find(|entry| entry.name == *name).ok_or(ClientError::Unknown)?;
+        let key = SettingKey::Client { client: found.name, subject: found.subject, admitted: false };
+        self.executor().record_setting(operator, key).await?;
+        Ok(self.clients().revoke(name)?)
     }
 }
 

@@ -20,7 +20,7 @@ use capability_core::registry::Registry;
 use capability_core::session::Subject;
 use capability_core::store::Answer;
 use capability_core::surface::{
-    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, SurfaceRefusal, TOOL_SEARCH, Tool,
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceRefusal, TOOL_SEARCH, Tool,
 };
 use rustix::process::Pid;
 use serde_json::Value;
@@ -75,17 +75,17 @@ impl Service {
 
     /// The tools of a session: everything compiled is shown, since clients of this protocol have room for it, and a provider's
     /// tools are found by a search.
-    fn surface_for_programs(&self, session: &Session) -> Surface {
+    fn surface_for(&self, session: &Session) -> Surface {
         let executor = self.host.executor();
         let decisions = executor.decisions(session);
         let compiled = decisions.iter().filter(|decision| decision.definition.is_none());
-        let pinned = compiled.map(|decision| decision.capability.as_str().to_owned()).collect();
-        let options = SurfaceOptions { pinned, ..self.surface_options() };
+        let mut options = self.surface_options();
+        options.pinned.extend(compiled.map(|decision| decision.capability.as_str().to_owned()));
         Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
     }
 
     fn tools(&self, session: &Session) -> ToolsShown {
-        let (surface, registry) = (self.surface_for_programs(session), self.host.executor().registry());
+        let (surface, registry) = (self.surface_for(session), self.host.executor().registry());
         let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
         // Where there is nothing to be found, there is nothing to search with.
         if surface.deferred().next().is_some() {
@@ -95,7 +95,7 @@ impl Service {
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
-        let surface = self.surface_for_programs(&asker.session);
+        let surface = self.surface_for(&asker.session);
         let proposal = match surface.call(&call.tool, call.arguments.as_bytes()) {
             SurfaceCall::Proposal(proposal) => proposal,
             SurfaceCall::Found(found) => {
