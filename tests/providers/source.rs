@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Who walks over every registered capability or every provider, and what for. Whoever shows tools to a session or runs one
 /// asks for its decisions; these ask about contracts, rules and configuration, or make the decisions.
-const WALKERS: [(&str, &str); 17] = [
+const WALKERS: [(&str, &str); 18] = [
     ("capability-core/src/executor/listing.rs", "makes the decisions"),
     ("capability-core/src/provider/remote.rs", "puts providers together"),
     ("capability-core/src/surface/resident.rs", "which packages mark their tools"),
@@ -17,6 +17,7 @@ const WALKERS: [(&str, &str); 17] = [
     ("capabilities/host/src/cli/policy/check.rs", "questions to the policy"),
     ("capabilities/host/src/config/standing.rs", "names in configuration"),
     ("capabilities/host/src/host.rs", "names in configuration"),
+    ("capabilities/host/src/provider/server.rs", "puts one server's state among the providers"),
     ("capabilities/host/src/service/doctor.rs", "the operator's self-check"),
     ("capabilities/host/src/service/listing.rs", "the operator's view of the contracts"),
     ("capabilities/host/src/service/questions.rs", "questions to the policy"),
