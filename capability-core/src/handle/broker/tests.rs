@@ -1,10 +1,9 @@
 use super::BrokerRequest;
 use crate::audit::Receipt;
 use crate::handle::{
-    BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-    HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read,
-    Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace,
-    Write,
+    BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http, HttpMethod,
+    Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read, Reads,
+    Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace, Write,
 };
 
 struct Service;
@@ -121,11 +120,7 @@ fn only_the_declared_handle_lets_a_request_pass() {
         for (_, other) in every_request() {
             let writes = other.may_change() && own.family() == other.family();
             if other != own && !writes {
-                assert_eq!(
-                    request.is_declared_by(&[other]),
-                    Err(BrokerFault::Undeclared),
-                    "{request:?} by {other}"
-                );
+                assert_eq!(request.is_declared_by(&[other]), Err(BrokerFault::Undeclared), "{request:?} by {other}");
             }
         }
     }
