@@ -1,5 +1,6 @@
 //! A whole host.
 
+mod providers;
 mod results;
 
 use std::path::PathBuf;
@@ -7,11 +8,10 @@ use std::sync::Arc;
 
 use capability_core::Environment;
 use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
-use capability_core::audit::{ProvidedBy, Record, SettingKey, Sink, SinkFault, Submission};
+use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
 use capability_core::provider::HealthWatch;
-use capability_core::provider::{ProviderType, ToolTag};
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
@@ -298,58 +298,6 @@ impl Host {
     /// Tells whoever [`watches`](Self::changes) that what somebody can do may have changed.
     pub fn note_change(&self) {
         noting(self.changes.clone())();
-    }
-
-    /// The servers that the operator configured.
-    #[must_use]
-    pub const fn providers(&self) -> &Arc<HostProviders> {
-        &self.providers
-    }
-
-    /// Lets a provider's tool come into use again as it is now: recorded first, in force second. `digest` names the definition
-    /// that the operator looked at.
-    ///
-    /// # Errors
-    /// [`SettingError`]; nothing has changed then.
-    pub async fn accept_definition(
-        &self,
-        operator: &Operator,
-        server: &str,
-        tool: &str,
-        digest: [u8; 32],
-    ) -> Result<(), SettingError> {
-        let waits = self.providers.change(server, tool).filter(|change| change.now.digest() == digest);
-        let tag = waits.map(|change| ToolTag::of(ProviderType::Mcp, &change.now.id));
-        let provided = tag.and_then(|tag| ProvidedBy::named(ProviderType::Mcp, server, Some(tag)));
-        let provided = provided.ok_or(SettingError::NotThatDefinition)?;
-        self.executor.record_setting(operator, SettingKey::DefinitionAccepted { provided }).await?;
-        match self.providers.accept(server, tool, digest).await? {
-            true => Ok(()),
-            false => Err(SettingError::NotThatDefinition),
-        }
-    }
-
-    /// Keeps a subject's token for a provider, or everybody's; forgets it without one. Recorded first.
-    ///
-    /// # Errors
-    /// [`SettingError`]; nothing has changed then.
-    pub async fn set_provider_token(
-        &self,
-        operator: &Operator,
-        server: &str,
-        subject: Option<&Subject>,
-        token: Option<&str>,
-    ) -> Result<(), SettingError> {
-        let provided = ProvidedBy::named(ProviderType::Mcp, server, None).filter(|_| self.providers.has(server));
-        let provided = provided.ok_or(SettingError::UnknownProvider)?;
-        let key = SettingKey::ProviderCredential { provided, subject: subject.cloned(), kept: token.is_some() };
-        self.executor.record_setting(operator, key).await?;
-        let credentials = self.providers.credentials();
-        match token {
-            Some(token) => blocking(|| credentials.set(server, subject, token))?,
-            None => drop(blocking(|| credentials.remove(server, subject))?),
-        }
-        Ok(())
     }
 
     /// A number that changes whenever a switch, a grant or the accepted rules do.

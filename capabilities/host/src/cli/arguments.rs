@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use super::channel::{Channel, Inbox};
 use super::mcp::Mcp;
 use super::policy::{Explain, ReachArgs};
+use super::providers::Providers;
 use super::repositories::Repositories;
 use super::reviews::{Reviews, State};
 use super::schedules::Schedules;
@@ -175,72 +176,6 @@ pub enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
-    },
-}
-
-/// The servers whose tools can be called.
-#[derive(Debug, Subcommand)]
-pub enum Providers {
-    /// List the configured servers and where each stands
-    List,
-    /// Show a server's tools: where each stands, what it counts as, what it claims
-    Tools {
-        /// The name of its configured connection
-        server: String,
-    },
-    /// Show what a server's tools are now, where that is not what was accepted (operators)
-    Diff {
-        /// The name of its configured connection
-        server: String,
-        /// One tool; every one that changed without
-        tool: Option<String>,
-    },
-    /// Show the difference, and let the tools come into use again as they are now (operators)
-    Accept {
-        /// The name of its configured connection
-        server: String,
-        /// One tool; every one that changed without
-        tool: Option<String>,
-    },
-    /// Ask to start or contact a server, as any caller does: a call of `mcp.connect`
-    Connect {
-        /// The name of its configured connection
-        server: String,
-        /// Why: shown to whoever answers, as your claim
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        /// Where a person must answer, wait for the answer elsewhere, and finish by itself
-        #[arg(long)]
-        wait: bool,
-    },
-    /// Show the newest of what a server's program complained about, which may hold anything (operators)
-    Said {
-        /// The name of its configured connection
-        server: String,
-    },
-    /// Keep and forget tokens for servers that are asked over HTTP (operators)
-    #[command(subcommand)]
-    Credential(ProviderCredential),
-}
-
-/// Tokens for servers.
-#[derive(Debug, Subcommand)]
-pub enum ProviderCredential {
-    /// Keep the token on standard input, sealed
-    Set {
-        /// The name of its configured connection
-        server: String,
-        /// For the calls of this subject alone, instead of everybody's
-        #[arg(long, value_name = "NAME")]
-        subject: Option<Subject>,
-    },
-    /// Forget a token
-    Remove {
-        /// The name of its configured connection
-        server: String,
-        /// The token of this subject, instead of everybody's
-        #[arg(long, value_name = "NAME")]
-        subject: Option<Subject>,
     },
 }
 

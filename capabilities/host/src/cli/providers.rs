@@ -1,8 +1,10 @@
 //! `providers`: the servers whose tools can be called.
 
+use capability_core::session::Subject;
+use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::arguments::{CallerArgs, Invoke, Named, ProviderCredential, Providers};
+use super::arguments::{CallerArgs, Invoke, Named};
 use super::commands::{Proofs, document, show};
 use super::output::{BAD, GOOD, NAME, Output, WARN, note, styled};
 use super::table::layout;
@@ -13,6 +15,72 @@ use crate::display::diff::{self, Difference, What};
 use crate::display::text::written_out;
 use crate::protocol::{Fault, ForeignTool, LookedAt, ProviderQuestion, Redacted, Request, ToolChange, claimed};
 use crate::provider::{ServerTold, ToolTold};
+
+/// The servers whose tools can be called.
+#[derive(Debug, Subcommand)]
+pub enum Providers {
+    /// List the configured servers and where each stands
+    List,
+    /// Show a server's tools: where each stands, what it counts as, what it claims
+    Tools {
+        /// The name of its configured connection
+        server: String,
+    },
+    /// Show what a server's tools are now, where that is not what was accepted (operators)
+    Diff {
+        /// The name of its configured connection
+        server: String,
+        /// One tool; every one that changed without
+        tool: Option<String>,
+    },
+    /// Show the difference, and let the tools come into use again as they are now (operators)
+    Accept {
+        /// The name of its configured connection
+        server: String,
+        /// One tool; every one that changed without
+        tool: Option<String>,
+    },
+    /// Ask to start or contact a server, as any caller does: a call of `mcp.connect`
+    Connect {
+        /// The name of its configured connection
+        server: String,
+        /// Why: shown to whoever answers, as your claim
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        /// Where a person must answer, wait for the answer elsewhere, and finish by itself
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Show the newest of what a server's program complained about, which may hold anything (operators)
+    Said {
+        /// The name of its configured connection
+        server: String,
+    },
+    /// Keep and forget tokens for servers that are asked over HTTP (operators)
+    #[command(subcommand)]
+    Credential(ProviderCredential),
+}
+
+/// Tokens for servers.
+#[derive(Debug, Subcommand)]
+pub enum ProviderCredential {
+    /// Keep the token on standard input, sealed
+    Set {
+        /// The name of its configured connection
+        server: String,
+        /// For the calls of this subject alone, instead of everybody's
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
+    },
+    /// Forget a token
+    Remove {
+        /// The name of its configured connection
+        server: String,
+        /// The token of this subject, instead of everybody's
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
+    },
+}
 
 /// Performs one of them.
 pub async fn perform(

@@ -1,0 +1,67 @@
+//! What operators do about the servers whose tools can be called.
+
+use std::sync::Arc;
+
+use capability_core::approval::Operator;
+use capability_core::audit::{ProvidedBy, SettingKey};
+use capability_core::provider::{ProviderType, ToolTag};
+use capability_core::session::Subject;
+
+use super::Host;
+use crate::blocking::blocking;
+use crate::error::SettingError;
+use crate::provider::HostProviders;
+
+impl Host {
+    /// The servers that the operator configured.
+    #[must_use]
+    pub const fn providers(&self) -> &Arc<HostProviders> {
+        &self.providers
+    }
+
+    /// Lets a provider's tool come into use again as it is now: recorded first, in force second. `digest` names the definition
+    /// that the operator looked at.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn accept_definition(
+        &self,
+        operator: &Operator,
+        server: &str,
+        tool: &str,
+        digest: [u8; 32],
+    ) -> Result<(), SettingError> {
+        let waits = self.providers.change(server, tool).filter(|change| change.now.digest() == digest);
+        let tag = waits.map(|change| ToolTag::of(ProviderType::Mcp, &change.now.id));
+        let provided = tag.and_then(|tag| ProvidedBy::named(ProviderType::Mcp, server, Some(tag)));
+        let provided = provided.ok_or(SettingError::NotThatDefinition)?;
+        self.executor.record_setting(operator, SettingKey::DefinitionAccepted { provided }).await?;
+        match self.providers.accept(server, tool, digest).await? {
+            true => Ok(()),
+            false => Err(SettingError::NotThatDefinition),
+        }
+    }
+
+    /// Keeps a subject's token for a provider, or everybody's; forgets it without one. Recorded first.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn set_provider_token(
+        &self,
+        operator: &Operator,
+        server: &str,
+        subject: Option<&Subject>,
+        token: Option<&str>,
+    ) -> Result<(), SettingError> {
+        let provided = ProvidedBy::named(ProviderType::Mcp, server, None).filter(|_| self.providers.has(server));
+        let provided = provided.ok_or(SettingError::UnknownProvider)?;
+        let key = SettingKey::ProviderCredential { provided, subject: subject.cloned(), kept: token.is_some() };
+        self.executor.record_setting(operator, key).await?;
+        let credentials = self.providers.credentials();
+        match token {
+            Some(token) => blocking(|| credentials.set(server, subject, token))?,
+            None => drop(blocking(|| credentials.remove(server, subject))?),
+        }
+        Ok(())
+    }
+}
