@@ -111,6 +111,7 @@ pub async fn perform(
                 arg: Vec::new(),
                 reason,
                 evidence: None,
+                entry: None,
                 wait,
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };
