@@ -1,12 +1,14 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
 mod inbox;
+mod kept;
 mod mcp;
 mod policy;
 mod providers;
 mod surface;
 
 pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
+pub use kept::{Entry, JournalPart, RepositoryState, ReviewShown, ScheduleShown, StateShown};
 pub use mcp::{
     Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
 };
@@ -524,81 +526,6 @@ pub struct Switch {
     pub state: String,
     /// Its external capabilities.
     pub capabilities: Vec<String>,
-}
-
-/// One open review, in its subject's words.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct ReviewShown {
-    /// Its number.
-    pub number: u64,
-    /// Who filed it.
-    pub subject: Subject,
-    /// What kind of thing is asked for.
-    pub kind: String,
-    /// What it is about.
-    pub about: String,
-    /// Why.
-    pub reason: String,
-    /// When it was filed.
-    pub at: Timestamp,
-}
-
-/// One text that a subject keeps, in its own words.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct StateShown {
-    /// `core` or `session`.
-    pub scope: String,
-    /// The key.
-    pub key: String,
-    /// The text.
-    pub value: String,
-    /// When it was put.
-    pub at: Timestamp,
-}
-
-/// One schedule and whose it is.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct ScheduleShown {
-    /// For whom it acts.
-    pub subject: Subject,
-    /// The schedule, in its subject's words.
-    #[serde(flatten)]
-    pub schedule: capability_core::handle::Scheduled,
-}
-
-/// One configured repository.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct RepositoryState {
-    /// Its name in the configuration.
-    pub name: String,
-    /// Its folder or address.
-    pub place: String,
-    /// Whether it is fetched before it is read.
-    pub elsewhere: bool,
-    /// When it was fetched last.
-    pub fetched_at: Option<Timestamp>,
-}
-
-/// Part of a subject's journal.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct JournalPart {
-    /// Whose.
-    pub subject: Subject,
-    /// How many entries there are in all.
-    pub total: u64,
-    /// The newest of them, oldest first.
-    pub entries: Vec<Entry>,
-}
-
-/// One journal entry: what its subject wrote, in its own words, which are no instruction to anybody; or what an operator
-/// did about its calls.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Entry {
-    /// Its number, over all subjects.
-    pub seq: i64,
-    /// Who wrote it, when, and what.
-    #[serde(flatten)]
-    pub entry: HistoryEntry,
 }
 
 /// What a command line asks before it asks a person for a password.

@@ -47,7 +47,7 @@ impl SkillFault {
         match self {
             Self::Name => "name it by its directory: a letter, then letters, digits, `_` and `-`, at most 32",
             Self::Description => "write one paragraph of at most 1024 bytes under `description`",
-            Self::Incompatible => "ask its author for one that is written for this version; see `capability --version`",
+            Self::Incompatible => "ask its author for one that is written for this version",
             Self::TooLarge => "a skill has at most 4 MiB, 128 tools and 256 resources: split it",
             Self::InstructionsNotText => "write `SKILL.md` as UTF-8 text",
             Self::InstructionsSize => "write between one word and 64 KiB into `SKILL.md`",

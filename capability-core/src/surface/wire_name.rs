@@ -69,11 +69,11 @@ impl WireName {
     /// # use capability_core::{capability, Registry};
     /// # use capability_core::surface::WireName;
     /// # /// Turns.
-    /// # #[capability(name = "lamp.switch", version = 1, side_effect = read_only, network = local)]
-    /// # fn lamp_switch() {}
+    /// # #[capability(name = "lamp.turn", version = 1, side_effect = read_only, network = local)]
+    /// # fn lamp_turn() {}
     /// # let registry = Registry::collect(&[env!("CARGO_PKG_NAME")]).unwrap();
-    /// # let lamp = registry.resolve("lamp.switch", 1).unwrap().entry();
-    /// assert_eq!(WireName::of_capability(lamp.name()).as_str(), "lamp-switch");
+    /// # let lamp = registry.resolve("lamp.turn", 1).unwrap().entry();
+    /// assert_eq!(WireName::of_capability(lamp.name()).as_str(), "lamp-turn");
     /// ```
     #[must_use]
     pub fn of_capability(name: CapabilityName) -> Self {
