@@ -236,7 +236,8 @@ mod tests {
 
     /// `strum_macros` comes with the schema validator's `strum`; `zerocopy-derive` and what is for Windows only with features that
     /// the host's libraries turn on in crates that the core has too, which the lock file does not tell apart.
-    const KNOWN_SECOND_PARSER: [&str; 4] = ["strum_macros", "windows-implement", "windows-interface", "zerocopy-derive"];
+    const KNOWN_SECOND_PARSER: [&str; 4] =
+        ["strum_macros", "windows-implement", "windows-interface", "zerocopy-derive"];
 
     /// The third column names test functions, or files that must not compile. A table of two columns holds what has no test
     /// of its own yet.

@@ -23,6 +23,7 @@ fn every_probe_says_how_it_stands_and_what_to_do() {
         "policy",
         "bindings",
         "approval centre",
+        "channels",
         "sandbox: Landlock on files",
         "sandbox: Landlock on signals and abstract sockets",
         "sandbox: a user of its own",

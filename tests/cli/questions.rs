@@ -56,7 +56,7 @@ fn one_call_is_explained() {
     let (exit, told) =
         home.json(&["policy", "explain", "house.greet", "--subject", "agent:kitchen", "--origin", "model"]);
     assert_eq!((exit, &told["verdict"], &told["flip"]["to"]), (0, &json!("ask"), &json!("allow")));
-    assert_eq!(told["contributors"].as_array().unwrap().len(), 11);
+    assert_eq!(told["contributors"].as_array().unwrap().len(), 12);
     home.run(&["policy", "explain", "house.count", "--mode", "plan"]).exits(0).says(&["plan mode runs only"]);
     home.run(&["policy", "explain", "house.none"]).exits(4).says(&["no capability is `house.none@1`"]);
     home.run(&["policy", "explain", "house.greet", "--target", "x"]).exits(2).says(&["nothing in particular"]);

@@ -117,8 +117,10 @@ impl Admitting<'_> {
             Contributor::Delegation => !is_open && !scope_is_open,
             _ => true,
         };
-        let denied =
-            judged.contributions().iter().find(|said| said.verdict == Verdict::Deny && stands(said.contributor));
+        let denies =
+            judged.contributions().iter().filter(|said| said.verdict == Verdict::Deny && stands(said.contributor));
+        // What a subject does not declare is not there for it, whatever else stands against it.
+        let denied = denies.min_by_key(|said| said.contributor != Contributor::Declared);
         match denied {
             Some(said) => decision.blocked(said.code),
             None => decision,

@@ -3,7 +3,7 @@ CREATE TABLE providers (
     number      INTEGER PRIMARY KEY AUTOINCREMENT,
     kind        TEXT NOT NULL,
     name        TEXT NOT NULL,
-    -- What the provider was when its tools were accepted: another program or place is another one.
+    -- What the provider was when its tools were accepted: a different program or place is a different provider.
     connection  BLOB NOT NULL CHECK (length(connection) = 32),
     UNIQUE (kind, name)
 ) STRICT;
@@ -15,7 +15,7 @@ CREATE TABLE definitions (
     accepted_at INTEGER NOT NULL,
     -- What the provider said last, while that is something else.
     seen        TEXT,
-    -- Accepted from another program or place.
+    -- Accepted from a different program or place.
     moved       INTEGER NOT NULL DEFAULT 0 CHECK (moved IN (0, 1)),
     UNIQUE (provider, native)
 ) STRICT;
