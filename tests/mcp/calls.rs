@@ -46,7 +46,7 @@ fn arguments_that_are_wrong_are_refused_in_words_and_nothing_runs() {
             ("null", "not_an_object", "object"),
             ("\"{}\"", "not_an_object", "object"),
             (&deep, "too_deep", "nest"),
-            (&many, "arguments_too_large", "large"),
+            (&many, "arguments_too_large", "at most"),
         ] {
             let shown = &arguments[..arguments.len().min(60)];
             let refused = program.call_raw("house-greet", arguments);

@@ -38,6 +38,10 @@ fn what_a_tool_may_do_is_derived_from_its_class_and_nothing_else() {
     let mut seen = 0;
     for row in rows.as_array().unwrap() {
         let name = row["name"].as_str().unwrap();
+        // What tools of other providers are called through is no tool itself.
+        if ["edge.call", "mcp.call", "relay.call"].contains(&name) {
+            continue;
+        }
         let tool = tools
             .iter()
             .find(|tool| *fact(tool, "capability") == row["name"] && *fact(tool, "version") == row["version"]);

@@ -69,7 +69,8 @@ impl Lab {
         }
         fs::write(data.join("config.toml"), config).unwrap();
         fs::set_permissions(data.join("config.toml"), fs::Permissions::from_mode(0o600)).unwrap();
-        let packages = &["capabilities"];
+        // Whatever this binary links is invited: the laboratory of the other modules too.
+        let packages = &["capabilities", env!("CARGO_PKG_NAME")];
         self.host = Some(Host::open(HostOptions { data_dir: data, packages, accept_degraded: true }).unwrap());
     }
 
