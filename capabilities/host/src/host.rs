@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use capability_core::Environment;
-use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
-use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
+use capability_core::approval::{ApprovalId, Filed, Operator};
+use capability_core::audit::{Record, SettingKey, Sink, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
 use capability_core::provider::HealthWatch;
@@ -17,14 +17,13 @@ use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
-use crate::blocking::blocking;
 use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
 use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::mcp::Clients;
-use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
+use crate::operator::Credential;
 use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::provider::{HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
@@ -32,7 +31,6 @@ use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::subjects::Manifests;
-use crate::web::Way;
 
 /// What a host is opened with.
 #[derive(Debug, Clone)]

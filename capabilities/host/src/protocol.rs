@@ -20,10 +20,8 @@ use core::num::NonZeroU32;
 
 use crate::runner::Answer;
 use crate::subjects::SlotPath;
-use capability_core::Timestamp;
 use capability_core::approval::{
-    ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
-    Successor,
+    ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, PastCall, PendingApproval, Successor,
 };
 use capability_core::executor::GrantPreview;
 use capability_core::session::{Mode, Subject, TurnId};

@@ -1,6 +1,7 @@
 //! What subjects keep, leave for people and have done at times, as it is shown.
 
 use capability_core::Timestamp;
+use capability_core::approval::HistoryEntry;
 use capability_core::session::Subject;
 use serde::{Deserialize, Serialize};
 
