@@ -86,6 +86,10 @@ async fn through_both_doors(bench: &Bench, session: &Session) -> BTreeMap<String
     let mut seen = BTreeMap::new();
     for decision in decisions.iter() {
         let outcome = bench.executor.invoke(session, decision.proposal(arguments(decision).to_string())).await;
+        // What is locked as well says so to whoever names it, and is shown to nobody who does not declare it.
+        if decision.admission_status == AdmissionStatus::Hidden && outcome.code() == Some(Code::Locked) {
+            continue;
+        }
         let Some(shown) = shown_by(&outcome) else { continue };
         assert_eq!(decision.admission_status, shown, "{} {outcome:?}", decision.tool_name);
         assert_eq!(

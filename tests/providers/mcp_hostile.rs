@@ -103,7 +103,7 @@ async fn nothing_that_a_server_lists_is_taken_beyond_the_caps() {
     let lab = with("odd_names");
     lab.connect("lab").await.unwrap();
     let (tools, name) = (lab.tools("lab"), faulty(DefinitionFault::Name));
-    assert_eq!(tools.iter().filter(|(_, standing)| *standing == ACCEPTED).count(), 3, "{tools:?}");
+    assert_eq!(tools.iter().filter(|(_, standing)| *standing == ACCEPTED).count(), 2, "{tools:?}");
     assert!(
         tools.iter().all(|(shown, standing)| shown.is_ascii() && [&ACCEPTED, &name].contains(&standing)),
         "{tools:?}"
