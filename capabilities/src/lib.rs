@@ -24,8 +24,8 @@
 //! | [`package.trust`](review::package_trust) | asks a person to trust a source of packages | `mutating` + `local` |
 //! | [`dependency.request`](review::dependency_request) | asks a person for a package | `mutating` + `local` |
 //! | [`mail.send`](mail::mail_send) | a letter to somebody that the operator listed | `mutating` + `external` |
-//! | [`shell.sudo`](locked::shell_sudo) | nothing: it is locked | `mutating` + `external` |
-//! | [`database.delete`](locked::database_delete) | nothing: it is locked | `mutating` + `external` |
+//! | `shell.sudo`, in [`locked`] | nothing: it is locked | `mutating` + `external` |
+//! | `database.delete`, in [`locked`] | nothing: it is locked | `mutating` + `external` |
 //! | [`fs.read`](fs::read::fs_read) | one file | `read_only` + `local` |
 //! | [`fs.list`](fs::list::fs_list) | what stands in a directory | `read_only` + `local` |
 //! | [`fs.search`](fs::search::fs_search) | lines of files | `read_only` + `local` |
