@@ -28,7 +28,7 @@ mod secrets;
 
 pub use device::{DeviceSource, machine};
 pub use endpoint::{Auth, EndpointSettings, Reach};
-pub(crate) use endpoint::{Metered, authorities, secured};
+pub(crate) use endpoint::{authorities, exchanged, secured};
 pub use http::{Host, Place, Scheme};
 pub(crate) use http::{addresses, connected};
 #[cfg(target_os = "linux")]

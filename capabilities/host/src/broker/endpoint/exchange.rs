@@ -11,15 +11,12 @@ use hyper::header::{
 use hyper::{Method, Request, Response};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::io::Metered;
+use super::io::{MAX_HEAD_BYTES, exchanged};
 use super::settings::EndpointSettings;
 use super::tls;
 use crate::broker::http::{Scheme, addresses, connected};
 use crate::broker::resolve::Resolver;
 
-/// The most header lines, and the most bytes of them.
-const MAX_HEADERS: usize = 100;
-const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The most bytes that are read at all: a body in many small chunks is a little longer than its content.
 const MAX_WIRE_BYTES: usize = 2 * MAX_REPLY_BYTES + MAX_HEAD_BYTES;
 /// The longest content type that is told.
@@ -75,26 +72,7 @@ async fn asked<S>(stream: S, request: Request<Full<Bytes>>) -> Result<EndpointRe
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .handshake(Metered::new(stream, MAX_WIRE_BYTES))
-        .await
-        .map_err(|_| BrokerFault::Unavailable)?;
-    let exchanged = async {
-        let response = sender.send_request(request).await.map_err(|error| of_http(&error))?;
-        reply(response).await
-    };
-    tokio::pin!(connection, exchanged);
-    tokio::select! {
-        biased;
-        reply = &mut exchanged => reply,
-        // The connection may end before its last bytes are read: then the answer is there, or is known to be cut short.
-        ended = &mut connection => match ended {
-            Ok(()) => exchanged.await,
-            Err(error) => Err(of_http(&error)),
-        },
-    }
+    exchanged(stream, MAX_WIRE_BYTES, request, BrokerFault::Unavailable, of_http, reply).await
 }
 
 async fn reply(response: Response<Incoming>) -> Result<EndpointReply, BrokerFault> {

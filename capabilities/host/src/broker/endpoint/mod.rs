@@ -6,7 +6,7 @@ mod pihole;
 mod settings;
 mod tls;
 
-pub use io::Metered;
+pub use io::exchanged;
 pub use settings::{Auth, EndpointSettings, Reach};
 pub use tls::{authorities, authorities_as_data, secured};
 

@@ -18,7 +18,7 @@ use tokio::runtime::Handle as Runtime;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Elsewhere;
-use crate::broker::endpoint::{EndpointSettings, Metered, secured};
+use crate::broker::endpoint::{EndpointSettings, exchanged, secured};
 use crate::broker::http::{Scheme, addresses, connected};
 use crate::broker::resolve::Resolver;
 use crate::broker::secrets::{private_text, wipe};
@@ -27,8 +27,6 @@ use crate::broker::secrets::{private_text, wipe};
 const MAX_WIRE_BYTES: usize = 256 * 1024 * 1024;
 /// The most bytes that are sent: names of what is wanted.
 const MAX_SENT_BYTES: usize = 1024 * 1024;
-const MAX_HEADERS: usize = 100;
-const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// What the connection found out, for whoever waits for the fetch.
 #[derive(Clone, Default)]
@@ -140,25 +138,9 @@ async fn asked<S>(stream: S, request: Request<Full<Bytes>>, told: &Parts, given:
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .handshake(Metered::new(stream, MAX_WIRE_BYTES))
-        .await
-        .map_err(|_| BrokerFault::Unavailable)?;
-    let exchanged = async {
-        let response = sender.send_request(request).await.map_err(|_| BrokerFault::MalformedReply)?;
-        handed_over(response, told, given).await
-    };
-    tokio::pin!(connection, exchanged);
-    tokio::select! {
-        biased;
-        done = &mut exchanged => done,
-        ended = &mut connection => match ended {
-            Ok(()) => exchanged.await,
-            Err(_) => Err(BrokerFault::MalformedReply),
-        },
-    }
+    let then = async |response| handed_over(response, told, given).await;
+    let of = |_: &hyper::Error| BrokerFault::MalformedReply;
+    exchanged(stream, MAX_WIRE_BYTES, request, BrokerFault::Unavailable, of, then).await
 }
 
 async fn handed_over(response: Response<Incoming>, told: &Parts, given: &Parts) -> Result<(), BrokerFault> {

@@ -13,18 +13,14 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use super::credential::Credentials;
 use super::events::Events;
 use super::message::{self, Incoming, MAX_MESSAGE};
 use super::peer::{Caller, PeerFault};
-use crate::broker::{EndpointSettings, Metered, Resolver, Scheme, addresses, connected, secured};
+use crate::broker::{EndpointSettings, Resolver, Scheme, addresses, connected, exchanged, secured};
 
-/// The most header lines, and the most bytes of them.
-const MAX_HEADERS: usize = 100;
-const MAX_HEAD_BYTES: usize = 64 << 10;
 /// The most bytes that are read for one request, frames and events that are not its answer among them.
 const MAX_WIRE_BYTES: usize = 2 * MAX_MESSAGE;
 /// How long telling something may take that nobody waits for.
@@ -212,8 +208,11 @@ impl HttpWay {
         let found = addresses(self.0.resolver.as_ref(), &place.place.host).await.map_err(unreachable)?;
         let stream = connected(&found, place.place.port).await.map_err(unreachable)?;
         match place.scheme {
-            Scheme::Http => over(stream, request, then).await,
-            Scheme::Https => over(secured(place, stream).await.map_err(unreachable)?, request, then).await,
+            Scheme::Http => exchanged(stream, MAX_WIRE_BYTES, request, PeerFault::Closed, broken, then).await,
+            Scheme::Https => {
+                let stream = secured(place, stream).await.map_err(unreachable)?;
+                exchanged(stream, MAX_WIRE_BYTES, request, PeerFault::Closed, broken, then).await
+            }
         }
     }
 }
@@ -221,36 +220,6 @@ impl HttpWay {
 impl Inner {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-async fn over<S, T>(
-    stream: S,
-    request: Request<Full<Bytes>>,
-    then: impl AsyncFnOnce(Response<Body>) -> Result<T, PeerFault>,
-) -> Result<T, PeerFault>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .handshake(Metered::new(stream, MAX_WIRE_BYTES))
-        .await
-        .map_err(|_| PeerFault::Closed)?;
-    let exchanged = async {
-        let response = sender.send_request(request).await.map_err(|error| broken(&error))?;
-        then(response).await
-    };
-    tokio::pin!(connection, exchanged);
-    tokio::select! {
-        biased;
-        done = &mut exchanged => done,
-        // The connection may end before its last bytes are read: then the answer is there, or is known to be cut short.
-        ended = &mut connection => match ended {
-            Ok(()) => exchanged.await,
-            Err(error) => Err(broken(&error)),
-        },
     }
 }
 
