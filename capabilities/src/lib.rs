@@ -5,6 +5,7 @@
 //! | [`system.health`](system::system_health) | how this machine is, and what is wrong | `read_only` + `local` |
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
+//! | [`terminal.exec`](terminal::terminal_exec) | a command in the workspace | `mutating` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |
 //! | [`web.fetch`](web::fetch::web_fetch) | one page of the public web, as plain text | `read_only` + `external` |
 //!

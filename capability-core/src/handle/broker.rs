@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::endpoint::fits;
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease, Listing, MAX_ENTRY_BYTES,
-    MAX_PATH_BYTES, MAX_WRITE_BYTES,
+    BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease,
+    Listing, MAX_ENTRY_BYTES, MAX_PATH_BYTES, MAX_WRITE_BYTES, Workdir,
 };
 use crate::contract::Class;
 use crate::future::BoxFuture;
@@ -74,6 +74,16 @@ pub enum BrokerRequest {
         /// The secret kind's name.
         secret: String,
     },
+    /// Which directory a command would run in.
+    Workdir {
+        /// Relative to the workspace root, or `.` for the root itself.
+        path: String,
+    },
+    /// Run a command to its end.
+    Run {
+        /// Which.
+        command: Command,
+    },
 }
 
 impl core::fmt::Debug for BrokerRequest {
@@ -92,6 +102,8 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
             Self::Reveal { .. } => "Reveal",
+            Self::Workdir { .. } => "Workdir",
+            Self::Run { .. } => "Run",
         })
     }
 }
@@ -102,16 +114,21 @@ impl BrokerRequest {
     /// it may look at files of the workspace and at this machine, and the rest waits for the body.
     pub(crate) const fn leaves_a_trace(&self) -> bool {
         match self {
-            Self::Now | Self::DayBegan | Self::Device | Self::Authorities | Self::Open { .. } | Self::List { .. } => {
-                false
-            }
+            Self::Now
+            | Self::DayBegan
+            | Self::Device
+            | Self::Authorities
+            | Self::Open { .. }
+            | Self::List { .. }
+            | Self::Workdir { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
             | Self::Connect
             | Self::Exchange { .. }
             | Self::Write { .. }
             | Self::Remove { .. }
-            | Self::Reveal { .. } => true,
+            | Self::Reveal { .. }
+            | Self::Run { .. } => true,
         }
     }
 
@@ -121,7 +138,10 @@ impl BrokerRequest {
         match self {
             Self::Append { text } => text.len() <= MAX_ENTRY_BYTES,
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
-            Self::Open { path } | Self::List { path } | Self::Remove { path } => path.len() <= MAX_PATH_BYTES,
+            Self::Open { path } | Self::List { path } | Self::Remove { path } | Self::Workdir { path } => {
+                path.len() <= MAX_PATH_BYTES
+            }
+            Self::Run { command } => command.fits(),
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
             Self::Now | Self::DayBegan | Self::Device | Self::Connect | Self::Authorities | Self::Reveal { .. } => true,
         }
@@ -155,6 +175,7 @@ impl BrokerRequest {
                 }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
+            Self::Workdir { .. } | Self::Run { .. } => holds(HandleFamily::Terminal, "").map(drop),
         }
     }
 }
@@ -180,6 +201,10 @@ pub enum BrokerReply {
     Written,
     /// The file is gone.
     Removed,
+    /// Where a command would run.
+    Workdir(Workdir),
+    /// How a command ended.
+    Ran(Box<CommandEnd>),
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
@@ -201,8 +226,8 @@ pub trait Broker: Send + Sync + 'static {
 mod tests {
     use super::BrokerRequest;
     use crate::handle::{
-        BrokerFault, Clock, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod, Journal, Read,
-        Reads, Secret, SecretKind, Workspace, Write,
+        BrokerFault, Clock, Command, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod,
+        Journal, Read, Reads, Secret, SecretKind, Terminal, Workspace, Write,
     };
 
     struct Service;
@@ -221,6 +246,10 @@ mod tests {
         BrokerRequest::Exchange { endpoint, method, path, query: vec![], body: None }
     }
 
+    fn command(timeout_ms: u32) -> Command {
+        Command { argv: vec!["true".to_owned()], workdir: ".".to_owned(), environment: vec![], timeout_ms }
+    }
+
     fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
         let path = || "a".to_owned();
         vec![
@@ -234,6 +263,8 @@ mod tests {
             (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
+            (BrokerRequest::Workdir { path: path() }, Terminal::KIND),
+            (BrokerRequest::Run { command: command(1) }, Terminal::KIND),
         ]
     }
 
@@ -292,6 +323,12 @@ mod tests {
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
             BrokerRequest::Open { path: "x".repeat(1025) },
+            BrokerRequest::Workdir { path: "x".repeat(1025) },
+            BrokerRequest::Run { command: command(0) },
+            BrokerRequest::Run { command: command(300_001) },
+            BrokerRequest::Run { command: Command { argv: vec![], ..command(1) } },
+            BrokerRequest::Run { command: Command { argv: vec![String::new(); 257], ..command(1) } },
+            BrokerRequest::Run { command: Command { argv: vec!["x".repeat(128 << 10), "y".to_owned()], ..command(1) } },
         ] {
             assert!(!request.is_within_caps(), "{request:?}");
         }
@@ -301,7 +338,7 @@ mod tests {
     #[test]
     fn whatever_is_seen_elsewhere_leaves_a_trace() {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true]);
+        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, false, true]);
     }
 
     #[test]

@@ -15,8 +15,9 @@
 //! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
 //! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
+//! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run) | `mutating` |
 //!
-//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device` and the reading side of `Workspace` answer;
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, [`Terminal::workdir`] and the reading side of `Workspace` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -32,6 +33,7 @@ mod journal;
 mod lease;
 mod permits;
 mod secret;
+mod terminal;
 mod workspace;
 
 pub use broker::{Broker, BrokerReply, BrokerRequest};
@@ -53,6 +55,10 @@ pub use permits::{
     TargetPermits, Targetless, Targets, WithTarget,
 };
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
+pub use terminal::{
+    Command, CommandEnd, Held, HowEnded, Kept, MAX_COMMAND_BYTES, MAX_COMMAND_MS, MAX_COMMAND_WORDS, MAX_KEPT_BYTES,
+    Terminal, Workdir,
+};
 pub use workspace::{
     EntryKind, Listing, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES, MAX_WRITE_BYTES, Read, Workspace, WorkspaceAccess,
     WorkspaceEntry, Write, is_plain_path,
@@ -92,6 +98,8 @@ pub enum HandleFamily {
     Workspace,
     /// A secret the operator bound.
     Secret,
+    /// Programs that the host runs.
+    Terminal,
 }
 
 impl HandleFamily {
@@ -107,6 +115,7 @@ impl HandleFamily {
             Self::Endpoint => "endpoint",
             Self::Workspace => "workspace",
             Self::Secret => "secret",
+            Self::Terminal => "terminal",
         }
     }
 }
@@ -235,7 +244,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Secret<..>`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Secret<..>`, `&Terminal`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use capability_core::handle::{BrokerFault, Listing};
+use capability_core::handle::{BrokerFault, Listing, Workdir};
 
 /// Serves nothing.
 #[derive(Debug)]
@@ -18,6 +18,10 @@ impl Files {
     }
 
     pub fn entries(&self, _: &str) -> Result<Listing, BrokerFault> {
+        Err(BrokerFault::Unserved)
+    }
+
+    pub fn workdir(&self, _: &str) -> Result<Workdir, BrokerFault> {
         Err(BrokerFault::Unserved)
     }
 

@@ -87,6 +87,10 @@ impl Service {
                     root.display()
                 ),
             },
+            HandleFamily::Terminal => match &bindings.workspace {
+                None => format!("{kind}: no workspace is configured"),
+                Some(root) => format!("{kind}: commands in `{}`, without a network", root.display()),
+            },
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }

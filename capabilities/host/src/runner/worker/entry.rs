@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 
 use super::sandbox::{Profile, Strictness};
-use super::zygote;
+use super::{command, zygote};
 
 /// What a zygote is called, in place of the program's name.
 pub const NAME: &str = "capability-zygote";
@@ -23,13 +23,17 @@ extern "C" fn before_main() {
     }
 }
 
-/// Becomes a zygote, if that is what this process was started as.
+/// Becomes a zygote, or what keeps a command, if that is what this process was started as.
 ///
 /// It runs by itself before `main` where the C library hands the command line over that early; `main!` calls it for those
 /// that do not.
 pub fn turn_off() {
     let mut words = std::env::args_os();
-    if words.next().as_deref() != Some(OsStr::new(NAME)) {
+    let name = words.next();
+    if name.as_deref() == Some(OsStr::new(command::NAME)) {
+        command::launcher::serve();
+    }
+    if name.as_deref() != Some(OsStr::new(NAME)) {
         return;
     }
     let (profile, strictness) = (words.next(), words.next());

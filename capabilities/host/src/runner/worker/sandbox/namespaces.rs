@@ -35,7 +35,7 @@ pub(super) fn leave(privileged: bool) -> Namespaces {
 }
 
 /// Keeps user and group as they are: a worker's own namespace can only be made by a user who has a name in this one.
-fn enter_user_namespace() -> bool {
+pub(super) fn enter_user_namespace() -> bool {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     sys::leave_namespaces(libc::CLONE_NEWUSER).is_ok()
         && std::fs::write("/proc/self/setgroups", "deny").is_ok()
