@@ -152,7 +152,7 @@ impl Asked {
             acts_on: &[],
             mode: Mode::Live,
             opt_in: OptIn::On,
-            bound: true,
+            binding: capability_core::policy::Binding::Bound,
             raised: None,
             faulted: false,
             at: Timestamp::from_micros(NOON),

@@ -21,12 +21,14 @@ pub struct Call {
     deadline: OnceLock<Instant>,
     /// Whether whatever answer it takes was given. A call that is only being prepared leaves no trace.
     confirmed: bool,
+    /// Whether a person answered this very call.
+    answered: bool,
 }
 
 impl Call {
     /// A call that is being prepared: nobody has answered yet.
     pub(crate) const fn new(lease: Lease) -> Self {
-        Self { lease, deadline: OnceLock::new(), confirmed: false }
+        Self { lease, deadline: OnceLock::new(), confirmed: false, answered: false }
     }
 
     /// Asks the broker for something under this call's lease: what handles do, and what a runner does for a body that runs
@@ -34,7 +36,14 @@ impl Call {
     /// confirmed is refused whatever would leave a trace, and one that has ended is refused everything.
     pub fn ask(&self, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
         match self.admits(&request) {
-            Ok(()) => self.lease.terms().broker.serve(&self.lease, request),
+            Ok(()) => match (&self.lease.terms().asks, &request) {
+                // Known here: no broker is asked.
+                (Some(session), BrokerRequest::Declares { name, scope }) => {
+                    let declares = session.declares(name, scope.as_deref());
+                    Box::pin(core::future::ready(Ok(BrokerReply::Declares(declares))))
+                }
+                _ => self.lease.terms().broker.serve(&self.lease, request),
+            },
             Err(fault) => Box::pin(core::future::ready(Err(fault))),
         }
     }
@@ -51,7 +60,11 @@ impl Call {
         if !self.confirmed && request.leaves_a_trace() {
             return Err(BrokerFault::Unconfirmed);
         }
-        Ok(())
+        let target = terms.target.as_ref().filter(|(kind, _)| *kind == TargetKind::Path).map(|(_, path)| path.as_str());
+        request.is_for_its_paths(terms.entry.handles(), target, self.answered)?;
+        let Some(rules) = &terms.rules else { return Ok(()) };
+        let admitted = |path: &str| rules.admit(terms.entry, target, path, self.answered);
+        if request.paths().all(admitted) { Ok(()) } else { Err(BrokerFault::RuleDenied) }
     }
 
     /// For whom it runs.
@@ -61,9 +74,11 @@ impl Call {
     }
 
     /// The same call is confirmed from now on, with a deadline of its own: preparing and running are bounded each for itself.
-    pub(crate) fn confirm(&mut self) {
+    /// `answered` says that a person's answer to this very call was used up for it.
+    pub(crate) fn confirm(&mut self, answered: bool) {
         self.deadline = OnceLock::new();
         self.confirmed = true;
+        self.answered = answered;
     }
 
     /// When it must have ended. It counts from when it is first asked for: a runner asks as it begins, and of a body that
@@ -92,6 +107,7 @@ impl Call {
             target: terms.target.clone(),
             max_result: terms.max_result,
             confirmed: self.confirmed,
+            answered: self.answered,
             remaining: self.deadline().saturating_duration_since(Instant::now()),
         }
     }
@@ -107,6 +123,7 @@ pub struct CallTerms {
     target: Option<(TargetKind, String)>,
     max_result: u64,
     confirmed: bool,
+    answered: bool,
     remaining: Duration,
 }
 
@@ -126,12 +143,24 @@ impl CallTerms {
     /// The call where the body runs, in front of a broker that forwards. Its deadline counts from now.
     #[must_use]
     pub fn call(self, entry: &'static Capability, broker: Arc<dyn Broker>) -> Call {
-        let Self { invocation, identity, target, max_result, confirmed, remaining } = self;
+        let Self { invocation, identity, target, max_result, confirmed, answered, remaining } = self;
         let identity = Arc::new(identity);
         let ending = Ending::default();
-        let lease = Lease::new(Terms { entry, invocation, identity, target, broker, max_result, ending });
+        let lease = Lease::new(Terms {
+            entry,
+            invocation,
+            identity,
+            target,
+            broker,
+            max_result,
+            foreign: None,
+            asks: None,
+            ending,
+            rules: None,
+            shown: OnceLock::new(),
+        });
         let deadline = OnceLock::from(Instant::now() + remaining);
-        Call { lease, deadline, confirmed }
+        Call { lease, deadline, confirmed, answered }
     }
 }
 

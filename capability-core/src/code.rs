@@ -85,6 +85,12 @@ codes! {
     SessionEnded "session_ended" at Entry: "the session has ended", help "open a new session";
     /// No entry has that name and version.
     UnknownCapability "unknown_capability" at Resolve: "no capability has exactly that name and version", help "see what exists with `capability list`";
+    /// A provider is named that nobody configured, or a tool that it does not have.
+    UnknownTool "unknown_tool" at Resolve: "no provider of that name has a tool of that name", help "see which tools there are with `capability list`";
+    /// No provider owns what is asked for.
+    UnsupportedCapability "unsupported_capability" at Resolve: "no provider of this host owns that capability", help "an operator connects a provider that does";
+    /// The tool is not the one that was found.
+    SelectionStale "selection_stale" at Resolve: "the tool is another one than the one that was found: its definition has changed since", help "search again with `tool_search`, and call it with the digest it gives";
     /// Above the size limit.
     ArgumentsTooLarge "arguments_too_large" at Validate: "the arguments are too large", help "send at most 1 MiB of JSON";
     /// Not JSON, or not of a kind that is taken.
@@ -119,6 +125,10 @@ codes! {
     Locked "locked" at Policy: "this capability is locked: it exists to be named and never runs", help "nothing unlocks it";
     /// The subject's manifest does not declare it.
     Undeclared "undeclared" at Policy: "this subject's manifest does not declare the capability", help "an operator adds it to the subject's manifest";
+    /// The subject's manifest asks for a person.
+    ManifestAsk "manifest_ask" at Policy: "this subject's manifest asks for a person", help "a person answers it";
+    /// The subject's manifest denies it.
+    ManifestDeny "manifest_deny" at Policy: "this subject's manifest denies it", help "an operator changes the subject's manifest";
     /// Plan mode blocks what changes or leaves the device.
     PlanMode "plan_mode" at Policy: "plan mode runs only what is read-only and local", help "ask again in a live session";
     /// The family of an external capability is off.
@@ -155,6 +165,12 @@ codes! {
     ProtectedPath "protected_path" at Policy: "this call acts on a path that is protected", help "name another path";
     /// No broker of this host serves one of its handles.
     MissingRuntimeBinding "missing_runtime_binding" at Policy: "the capability exists, and this host has nothing bound to it", help "an operator configures what it needs; see `capability describe`";
+    /// The provider that would run it cannot be reached.
+    ProviderOffline "provider_offline" at Policy: "the provider of this tool is known, and cannot be reached now", help "try again when it is connected; nothing has happened";
+    /// The tool is out of use until an operator has looked at it.
+    ToolQuarantined "tool_quarantined" at Policy: "this tool is not what it was when it was accepted, so it is out of use", help "an operator looks at what has changed, and accepts it or not";
+    /// The first choice cannot run it, and an operator turned off that another does.
+    FallbackDisabled "fallback_disabled" at Policy: "the provider of this tool cannot be reached now, and policy lets no other stand in for it", help "try again when it is connected, or an operator approves a fallback; nothing has happened";
     /// The capability's own cap for this turn is used up.
     TurnCap "turn_cap" at Policy: "this capability's cap for the turn is used up", help "go on in the next turn";
     /// The overall cap for this turn is used up.

@@ -95,6 +95,7 @@
 //!         grant_limits: GrantLimits::off(),
 //!         history: Arc::new(MemoryHistory::new()),
 //!         policy: Arc::new(MemoryPolicy::new()),
+//!         providers: Arc::new(capability_core::provider::NoProviders),
 //!         environment: Arc::new(Still),
 //!         key: DigestKey::new([7; 32]),
 //!         limits: Limits::default(),
@@ -145,6 +146,7 @@
 //! | `self_model` | what a session can do at one moment, what it takes, and what is out of reach and why (feature `analysis`) |
 //! | [`observation`] | an outcome as data: with where it comes from, in a frame its content cannot leave |
 //! | [`provider`] | who executes a call |
+//! | [`surface`] | the tools a model sees |
 //! | [`audit`] | the one event type, and the sink that takes records |
 //! | [`store`] | what the executor remembers, as traits with implementations in memory |
 //!
@@ -184,7 +186,9 @@ pub mod registry;
 #[cfg(feature = "analysis")]
 pub mod self_model;
 pub mod session;
+pub mod skill;
 pub mod store;
+pub mod surface;
 mod time;
 
 pub use arguments::{
@@ -198,7 +202,7 @@ pub use contract::{Bounds, Capability, Class, Confirmation, Network, SideEffect}
 pub use executor::{Executor, Outcome, Proposal};
 pub use failure::{Failure, IntoFailure};
 pub use future::{BoxFuture, Soon, SoonFuture};
-pub use handle::{Clock, Context, Device, Endpoint, Http, Journal, Secret, Workspace};
+pub use handle::{Clock, Context, Device, Endpoint, Http, Journal, OwnHistory, Secret, Workspace};
 pub use hex::HexError;
 pub use preview::{Concern, MAX_ACTS_ON, MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview, Raise, RaisedTo};
 pub use registry::Registry;

@@ -48,6 +48,10 @@ impl Trust {
     #[must_use]
     pub fn of(entry: &Capability) -> Self {
         let endpoint = entry.holds(HandleFamily::Endpoint);
+        // What was given before can be anybody's words; the second time they are still that.
+        if entry.holds(HandleFamily::OwnHistory) {
+            return Self::PublicNetwork;
+        }
         match entry.class().network {
             Network::Local if endpoint => Self::OperatorEndpoint,
             Network::Local => Self::OwnDevice,
@@ -127,6 +131,10 @@ impl Observation {
             // Words of the author's part of validate, which may have read what others wrote.
             Ended::Rejected(refusal) => match refusal.code {
                 Code::CheckRefused | Code::PrepareFailed | Code::ArgumentRefused => (body, message(outcome)),
+                // They may quote the schema that a provider wrote for its tool.
+                Code::SchemaViolation if entry.is_some_and(|entry| entry.through().is_some()) => {
+                    (body, message(outcome))
+                }
                 _ => (Trust::Host, message(outcome)),
             },
             Ended::Pending { .. }

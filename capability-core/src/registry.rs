@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::arguments::Validators;
 use crate::contract::{Capability, ContractDrift, LockError, PackageLock, SchemaFault, Schemas};
 use crate::executor::caught;
-use crate::provider::ProviderDecision;
+use crate::provider::{ProviderDecision, ProviderType};
 
 /// Every entry that `#[capability]` placed in a linked crate.
 #[doc(hidden)]
@@ -79,6 +79,8 @@ pub fn linked_fingerprint() -> [u8; 32] {
 /// A registered capability with what is built for it on first use.
 pub struct Registered {
     entry: &'static Capability,
+    /// The kind of provider that its calls go on to.
+    through: Option<ProviderType>,
     built: OnceLock<Result<Built, SchemaFault>>,
     /// The provider decision while the host serves every handle: the same for every call, made with the first.
     served: OnceLock<ProviderDecision>,
@@ -97,6 +99,12 @@ impl Registered {
     #[must_use]
     pub const fn entry(&self) -> &'static Capability {
         self.entry
+    }
+
+    /// [`Capability::through`] of it.
+    #[must_use]
+    pub const fn through(&self) -> Option<ProviderType> {
+        self.through
     }
 
     /// The exported schemas.
@@ -209,7 +217,12 @@ impl Registry {
             .collect();
         let sorted = sorted
             .into_iter()
-            .map(|entry| Registered { entry, built: OnceLock::new(), served: OnceLock::new() })
+            .map(|entry| Registered {
+                entry,
+                through: entry.through(),
+                built: OnceLock::new(),
+                served: OnceLock::new(),
+            })
             .collect();
         Ok(Self { sorted, index })
     }

@@ -6,7 +6,8 @@ use std::io::Read as _;
 use std::sync::Mutex;
 
 use capability_core::handle::{
-    BrokerFault, Changes, Endpoint, EndpointKind, Http, HttpMethod, Read, Reads, Secret, SecretKind, Workspace, Write,
+    BrokerFault, Changes, Endpoint, EndpointKind, FileChange, Http, HttpMethod, Read, Reads, Secret, SecretKind,
+    Workspace, Write,
 };
 use capability_core::{Context, Failure, Preview, capability};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -197,6 +198,26 @@ async fn write(
     #[serde(default = "once")] times: u32,
 ) -> Result<(), Failure> {
     workspace.write(&path, text.repeat(times as usize)).await.map_err(told)
+}
+
+/// Changes files, all or none.
+#[capability(name = "files.change", version = 1, side_effect = mutating, network = local, preview = as_they_are, bounds(per_turn = 1000))]
+async fn change(workspace: &Workspace<Write>, paths: Vec<String>, text: Option<String>) -> Result<(), Failure> {
+    let mut changes = Vec::new();
+    for path in paths {
+        let before = workspace.fingerprint(&path).await.map_err(told)?.map(|found| found.sha256);
+        changes.push(FileChange { path, before, content: text.clone().map(String::into_bytes) });
+    }
+    workspace.change(changes).await.map_err(told)
+}
+
+async fn as_they_are(workspace: &Workspace<Write>, paths: &[String], _: &Option<String>) -> Result<Preview, Failure> {
+    let mut rests_on = Vec::new();
+    for path in paths.iter().filter(|path| !path.ends_with("unseen")) {
+        let before = workspace.fingerprint(path).await.map_err(told)?.map(|found| found.sha256);
+        rests_on.push(FileChange::shown(path, before.as_ref()));
+    }
+    Ok(Preview { rests_on, ..Preview::default() })
 }
 
 /// Removes a file.

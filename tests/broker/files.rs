@@ -116,6 +116,52 @@ async fn only_plain_files_of_one_name_within_bounds() {
     assert_eq!(lab.fault("files.write", json!({ "path": "absent/x", "text": "x" })).await, "not_found");
 }
 
+/// Every file is what it was, under its own name, with nothing beside it.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_changed_all_or_none() {
+    let lab = Lab::new(&[], &[]);
+    let root = lab.workspace();
+    let change = |paths: &[&str], text: Option<&str>| json!({ "paths": paths, "text": text });
+    let names = |path: &str| {
+        let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name().into_string();
+        let mut names: Vec<_> = fs::read_dir(root.join(path)).expect("a directory").flat_map(name).collect();
+        names.sort();
+        names
+    };
+    let said = lab.said("files.change", change(&["a", "b/c/d"], Some("one"))).await;
+    assert_eq!((said, names("."), names("b/c")), (Ok(json!(null)), vec!["a".into(), "b".into()], vec!["d".into()]));
+    fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o644)).expect("a mode");
+    assert_eq!(lab.said("files.change", change(&["a", "b/c/d"], Some("two"))).await, Ok(json!(null)));
+    assert_eq!(fs::metadata(root.join("a")).expect("it stands").permissions().mode() & 0o777, 0o644);
+    assert_eq!(fs::read_to_string(root.join("b/c/d")).expect("it stands"), "two");
+
+    fs::hard_link(root.join("a"), lab.outside().join("a")).expect("a link");
+    symlink("b", root.join("link")).expect("a link");
+    for (paths, rule) in [
+        (&["b/c/d", "a"][..], "hard_linked"),
+        (&["b/c/d", "link/x"], "outside_workspace"),
+        (&["b/c/d", "b"], "not_a_file"),
+        (&["b/c/d", "b/c/d/e"], "not_found"),
+        (&["b/c/d", "b/c/d"], "malformed_path"),
+        (&["b/c/d", ".git/config"], "protected"),
+        (&["b/c/d", ".env"], "sensitive"),
+        (&["b/c/d", "unseen"], "changed"),
+        // The first is in place already when the second finds its name taken.
+        (&["b/c/d", "new", "new/below"], "changed"),
+    ] {
+        assert_eq!(lab.fault("files.change", change(paths, Some("three"))).await, rule, "{paths:?}");
+        assert_eq!(fs::read_to_string(root.join("b/c/d")).expect("it stands"), "two", "{paths:?}");
+        assert_eq!(names("."), ["a", "b", "link"], "{paths:?}");
+        assert_eq!(names("b/c"), ["d"], "{paths:?}");
+    }
+    fs::remove_file(lab.outside().join("a")).expect("it was there");
+    assert_eq!(lab.fault("files.change", change(&["a", "absent"], None)).await, "malformed_path");
+    assert_eq!(lab.said("files.change", change(&["a", "b/c/d"], None)).await, Ok(json!(null)));
+    assert_eq!((names("."), names("b/c")), (vec!["b".to_owned(), "link".to_owned()], vec![]));
+    let many: Vec<_> = (0..65).map(|number| number.to_string()).collect();
+    assert_eq!(lab.fault("files.change", json!({ "paths": many, "text": "" })).await, "cap_exceeded");
+}
+
 /// A change that still waits for a thread when its call ends is not made afterwards.
 #[test]
 fn what_has_not_begun_by_the_end_of_its_call_does_not_begin() {

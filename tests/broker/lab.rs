@@ -91,6 +91,7 @@ impl Lab {
             allowed: allowed.iter().map(|text| Place::of_authority(text, 0).expect("a place")).collect(),
             workspace: Some(root),
             secrets: Some(secrets),
+            own: vec![dir.path().join("own")],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));
         let database = Database::open(&dir.path().join("state.db")).expect("a database");
@@ -113,6 +114,7 @@ impl Lab {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::clone(&policy) as _,
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment,
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: 100_000, approval_lifetime: core::time::Duration::from_secs(120) },

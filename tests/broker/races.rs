@@ -66,9 +66,14 @@ async fn used_briefly(lab: &Lab, path: &str) -> (usize, usize) {
             }
             Err(_) => refused += 1,
         }
-        match lab.said("files.write", json!({ "path": path, "text": "inside" })).await {
-            Ok(_) => well += 1,
-            Err(_) => refused += 1,
+        for (name, arguments) in [
+            ("files.write", json!({ "path": path, "text": "inside" })),
+            ("files.change", json!({ "paths": [path], "text": "inside" })),
+        ] {
+            match lab.said(name, arguments).await {
+                Ok(_) => well += 1,
+                Err(_) => refused += 1,
+            }
         }
     }
     (well, refused)

@@ -1,13 +1,15 @@
 //! A host with a configuration of its own, somebody who asks, and an operator who answers.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use capability_core::approval::Operator;
+use capability_core::approval::{Operator, PendingApproval};
 use capability_core::audit::OutcomeKind;
+use capability_core::contract::Network;
 use capability_core::executor::{Outcome, Proposal};
 use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
 use capability_core::store::Answer;
@@ -39,13 +41,14 @@ pub fn private(path: &Path, content: &str) {
 }
 
 impl Household {
-    /// With both families that leave the device switched on.
+    /// With every family that leaves the device switched on.
     pub async fn open(top: TempDir, config: &str) -> Self {
         let household = Self::closed(top, config).await;
-        for family in ["web", "pihole"] {
-            if household.host.executor().registry().iter().any(|held| held.entry().name().family() == family) {
-                household.host.set_opt_in(&household.operator, family, true).await.unwrap();
-            }
+        let registry = household.host.executor().registry();
+        let leaving = registry.iter().filter(|held| held.entry().class().network == Network::External);
+        let families: BTreeSet<_> = leaving.map(|held| held.entry().name().family()).collect();
+        for family in families {
+            household.host.set_opt_in(&household.operator, family, true).await.unwrap();
         }
         household
     }
@@ -61,7 +64,7 @@ impl Household {
     }
 
     /// A session in a turn of its own.
-    fn session(&self) -> Session {
+    pub fn turn(&self) -> Session {
         let turn = TurnId(self.turns.fetch_add(1, Ordering::Relaxed));
         let (id, subject) = (self.host.new_session_id(), Subject::local());
         let identity = SessionIdentity { id, subject, mode: Mode::Live, origin: Origin::Terminal, turn };
@@ -70,14 +73,30 @@ impl Household {
 
     /// Asks, and that is all.
     pub async fn ask(&self, name: &str, arguments: &Value) -> Outcome {
-        self.host.executor().invoke(&self.session(), Proposal::new(name, 1, arguments.to_string())).await
+        self.ask_in(&self.turn(), name, arguments).await
+    }
+
+    /// The same, in a turn that has others too.
+    pub async fn ask_in(&self, session: &Session, name: &str, arguments: &Value) -> Outcome {
+        self.host.executor().invoke(session, Proposal::new(name, 1, arguments.to_string())).await
     }
 
     /// Asks; the operator says yes to what waits; the call is resumed.
     pub async fn call(&self, name: &str, arguments: &Value) -> Outcome {
-        let session = self.session();
+        let session = self.turn();
         let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
         let Some(approval) = asked.approval() else { return asked };
+        self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
+        self.host.executor().resume(&session, approval).await
+    }
+
+    /// Asks; something happens while it waits; the operator says yes; the call is resumed.
+    pub async fn call_after(&self, name: &str, arguments: &Value, meanwhile: impl FnOnce(&PendingApproval)) -> Outcome {
+        let session = self.turn();
+        let asked = self.host.executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
+        let approval = asked.approval().unwrap_or_else(|| panic!("it does not wait: {asked:?}"));
+        let found = self.host.executor().approval(&self.operator, approval).await.unwrap().unwrap();
+        meanwhile(&found.filed.unwrap().approval);
         self.host.executor().answer(&self.operator, approval, Answer::Approve).await.unwrap();
         self.host.executor().resume(&session, approval).await
     }

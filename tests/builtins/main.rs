@@ -8,11 +8,19 @@ mod bans;
 #[cfg(test)]
 mod fetch;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod household;
 #[cfg(test)]
+mod metrics;
+#[cfg(test)]
+mod own;
+#[cfg(test)]
 mod pihole;
+#[cfg(test)]
+mod prometheus;
 #[cfg(test)]
 mod search;
 #[cfg(test)]

@@ -81,6 +81,35 @@ fn another_subject_needs_an_operator_and_a_manifest() {
     assert_eq!(home.operate_json(&["resume", id, "--subject", "agent:kitchen"]).0, 0);
 }
 
+/// A subject's manifest in a file of its own, slot by slot, looked at for each call.
+#[test]
+fn a_subject_has_a_manifest_of_its_own_and_slots_in_it() {
+    let home = Home::with_operator();
+    home.manifest("agent:kitchen", "capabilities:\n  defaults: [house.greet]\n  slots:\n    cook: [house.count]\n");
+    let token = home.token();
+    let kitchen = ["--subject", "agent:kitchen", "--operator-token-file", token.to_str().unwrap()];
+    greeting(&home, &kitchen).exits(0).says(&["hello, a"]);
+    let count = |slot: &[&str]| {
+        home.operate_json(&[&["invoke", "house.count", r#"{"by":1}"#, "--subject", "agent:kitchen"][..], slot].concat())
+    };
+    assert_eq!(count(&[]).1["code"], "undeclared");
+    assert_eq!(count(&["--slot", "cook"]).0, 3, "it is declared there, and asks");
+    greeting(&home, &[&kitchen[..], &["--slot", "baker"]].concat()).exits(4).says(&["no slot `baker`"]);
+
+    home.manifest("agent:kitchen", "capabilities: { defaults: [house.gret] }\n");
+    greeting(&home, &kitchen).exits(4).says(&["agent.yaml", "`house.gret`", "`house.greet` is one that it has"]);
+    home.manifest("agent:kitchen", "approval: { default: deny }\ncapabilities: { defaults: [house.greet] }\n");
+    let (exit, outcome) =
+        home.operate_json(&["invoke", "house.greet", r#"{"name":"a"}"#, "--subject", "agent:kitchen"]);
+    assert_eq!((exit, &outcome["code"]), (4, &json!("manifest_deny")));
+
+    // Of two manifests neither counts, and one in the configuration is held to the same names.
+    home.configure("[subjects.\"agent:kitchen\"]\ncapabilities = [\"house.greet\"]\n");
+    greeting(&home, &kitchen).exits(4).says(&["two manifests"]);
+    home.configure("[subjects.\"agent:cellar\"]\ncapabilities = [\"house.gret\"]\n");
+    greeting(&home, &[]).says(&["`house.gret`", "`house.greet` is one that it has"]);
+}
+
 /// Two subjects that number their turns alike have each their own: neither uses the other's caps up, nor learns how far they
 /// are used.
 #[test]

@@ -127,6 +127,18 @@ impl Home {
     }
 
     /// The configuration file, closed to everybody else.
+    /// Writes a subject's own manifest.
+    pub fn manifest(&self, subject: &str, text: &str) {
+        let dir = self.data().join("subjects").join(subject);
+        fs::create_dir_all(&dir).unwrap();
+        for dir in [dir.as_path(), dir.parent().unwrap(), &self.data()] {
+            fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let file = dir.join("agent.yaml");
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
     pub fn configure(&self, text: &str) {
         fs::create_dir_all(self.data()).unwrap();
         fs::set_permissions(self.data(), fs::Permissions::from_mode(0o700)).unwrap();

@@ -29,6 +29,8 @@ mod readme;
 #[cfg(test)]
 mod standing;
 #[cfg(test)]
+mod surface;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod transcripts;

@@ -8,6 +8,8 @@ mod fixtures;
 #[cfg(test)]
 mod confirmation;
 #[cfg(test)]
+mod declared;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod previews;

@@ -2,10 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use capability_core::approval::ApprovalId;
+use capability_core::approval::{ApprovalId, GrantLimits};
 use capability_core::executor::{Effect, Limits};
 use capability_core::policy::OptIn;
-use capability_core::session::Mode;
+use capability_core::provider::{
+    FallbackPolicy, FallbackRules, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Standing,
+};
+use capability_core::session::{Declarations, Demand, Mode};
 use capability_core::store::{Answer, Approvals as _};
 use capability_core::{Code, Concern, Outcome, Proposal, Raise, Stage, Timestamp};
 use serde_json::json;
@@ -13,6 +16,7 @@ use serde_json::json;
 use crate::fixtures::Bench;
 use crate::fixtures::bench::{only, proposal, refusal};
 use crate::fixtures::parts::Taking;
+use crate::fixtures::providers::{provider, tool};
 
 /// A refused call, and what had run before it.
 struct Case {
@@ -33,7 +37,12 @@ async fn provoke(code: Code) -> Option<Case> {
     let bench = Bench::new();
     let raw = async |text: &[u8]| bench.invoke_raw("lab.act_read_local", text).await;
     let outcome = match code {
-        Code::Clear | Code::DefaultAsk | Code::RuleAsk | Code::RuleAskFresh | Code::FloorRequired => return None,
+        Code::Clear
+        | Code::DefaultAsk
+        | Code::ManifestAsk
+        | Code::RuleAsk
+        | Code::RuleAskFresh
+        | Code::FloorRequired => return None,
         Code::ModeRefused => {
             let dream = bench.session(1, Mode::Dream, 1);
             bench.executor.invoke(&dream, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
@@ -43,6 +52,11 @@ async fn provoke(code: Code) -> Option<Case> {
             bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
         }
         Code::UnknownCapability => bench.invoke("lab.act_read_locals", &json!({ "behaviour": "answer" })).await,
+        Code::SelectionStale => {
+            let digest = "00000000000000000000000000000000".parse().expect("32 digits");
+            let stale = proposal("lab.act_read_local", &json!({ "behaviour": "answer" })).selected(digest);
+            bench.executor.invoke(&bench.session, stale).await
+        }
         Code::ArgumentsTooLarge => raw(&vec![b' '; 10 << 20]).await,
         Code::ArgumentsMalformed => raw(b"{\"behaviour\":").await,
         Code::DuplicateKey => raw(br#"{"behaviour":"answer","behaviour":"answer"}"#).await,
@@ -68,6 +82,10 @@ async fn provoke(code: Code) -> Option<Case> {
         Code::Locked => bench.invoke("lab.locked", &json!({})).await,
         Code::Undeclared => {
             let session = bench.declaring(&["lab.asks"]);
+            bench.executor.invoke(&session, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
+        }
+        Code::ManifestDeny => {
+            let session = bench.with_manifest(Declarations::everything().demanding(Vec::new(), Some(Demand::Deny)));
             bench.executor.invoke(&session, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
         }
         Code::PlanMode => {
@@ -101,6 +119,14 @@ async fn provoke(code: Code) -> Option<Case> {
         }
         Code::DefaultDeny => bench.invoke("lab.denies", &json!({})).await,
         Code::MissingRuntimeBinding => bench.invoke("lab.needs_service", &json!({})).await,
+        Code::UnknownTool
+        | Code::UnsupportedCapability
+        | Code::ProviderOffline
+        | Code::ToolQuarantined
+        | Code::FallbackDisabled => {
+            let (bench, outcome) = of_a_provider(code).await;
+            return Some(Case::fresh(bench, outcome));
+        }
         Code::TurnCap => {
             bench.pending("lab.once", &json!({})).await;
             bench.invoke("lab.once", &json!({})).await
@@ -167,6 +193,34 @@ async fn provoke(code: Code) -> Option<Case> {
     Some(Case::fresh(bench, outcome))
 }
 
+/// A call that some provider would carry out.
+async fn of_a_provider(code: Code) -> (Bench, Outcome) {
+    let bench = Bench::providing(GrantLimits::off());
+    let reach = ProviderReach::Offline("it went away");
+    let edge = ProviderState {
+        reach,
+        carries_out: vec!["lab.act_read_local".into()],
+        ..provider(ProviderType::Edge, "desk", Vec::new())
+    };
+    let server = |tool| provider(ProviderType::Mcp, "docs", vec![tool]);
+    let found = tool("docs", "find");
+    bench.supplied.put(|revision| match code {
+        Code::UnsupportedCapability => ProviderSnapshot::new(revision, vec![edge]),
+        Code::ProviderOffline => ProviderSnapshot::new(revision, vec![ProviderState { reach, ..server(found) }]),
+        Code::ToolQuarantined => ProviderSnapshot::new(revision, vec![server(found.standing_at(Standing::Changed))]),
+        Code::FallbackDisabled => ProviderSnapshot::new(revision, vec![edge])
+            .with_fallback(FallbackRules::default().with("lab.act_read_local", FallbackPolicy::Disabled)),
+        _ => ProviderSnapshot::new(revision, vec![server(found)]),
+    });
+    let native = if code == Code::UnknownTool { "finds" } else { "find" };
+    let outcome = if code == Code::FallbackDisabled {
+        bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
+    } else {
+        bench.invoke("lab.through", &json!({ "server": "docs", "tool": native, "arguments": { "q": "a" } })).await
+    };
+    (bench, outcome)
+}
+
 /// Complete by construction: `provoke` matches every code, and whatever it gives is really refused with that code.
 #[tokio::test(start_paused = true)]
 async fn every_code_is_given_by_a_real_call_at_its_stage_with_one_record_and_nothing_executed() {
@@ -187,7 +241,8 @@ async fn every_code_is_given_by_a_real_call_at_its_stage_with_one_record_and_not
         assert_eq!(bench.world().effects().len(), effects, "{code}: nothing was changed");
         provoked.push(code);
     }
-    let reasons = [Code::Clear, Code::DefaultAsk, Code::RuleAsk, Code::RuleAskFresh, Code::FloorRequired];
+    let reasons =
+        [Code::Clear, Code::DefaultAsk, Code::ManifestAsk, Code::RuleAsk, Code::RuleAskFresh, Code::FloorRequired];
     let expected: Vec<_> = Code::ALL.iter().copied().filter(|code| !reasons.contains(code)).collect();
     assert_eq!(provoked, expected);
 }

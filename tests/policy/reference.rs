@@ -3,7 +3,7 @@
 use capability_core::contract::{Class, DefaultEffect, Network, SideEffect};
 use std::sync::Arc;
 
-use capability_core::policy::{OptIn, Policy, Question, Verdict, evaluate};
+use capability_core::policy::{Binding, OptIn, Policy, Question, Verdict, evaluate};
 use capability_core::session::{Declarations, Mode, Origin, Subject};
 use capability_core::{Capability, Code, Concern, Raise, RaisedTo, Registry, Timestamp};
 
@@ -12,6 +12,10 @@ pub const ENTRIES: [&str; 5] = ["lab.act_read_local", "lab.asks", "lab.denies", 
 
 pub const MODES: [Mode; 4] = [Mode::Live, Mode::Plan, Mode::Dream, Mode::Replay];
 pub const OPT_INS: [OptIn; 3] = [OptIn::On, OptIn::Off, OptIn::Damaged];
+
+/// Whether whoever would carry it out can.
+const BINDINGS: [Binding; 5] =
+    [Binding::Bound, Binding::Missing, Binding::Offline, Binding::Quarantined, Binding::FallbackDisabled];
 
 pub const RAISED: [Option<Raise>; 4] = [
     None,
@@ -39,7 +43,7 @@ pub fn question<'a>(
         acts_on: &[],
         mode: Mode::Live,
         opt_in: OptIn::On,
-        bound: true,
+        binding: Binding::Bound,
         raised: None,
         faulted: false,
         at: Timestamp::from_micros(0),
@@ -59,11 +63,10 @@ pub fn every_question(mut each: impl FnMut(&Question<'_>)) -> usize {
             for mode in MODES {
                 for opt_in in OPT_INS {
                     for declarations in &declarations {
-                        for flags in 0..4_u8 {
-                            let (bound, faulted) = (flags & 1 != 0, flags & 2 != 0);
+                        for (binding, faulted) in BINDINGS.into_iter().flat_map(|own| [(own, false), (own, true)]) {
                             for raised in RAISED {
                                 let plain = question(capability, &policy, &subject, declarations);
-                                each(&Question { class, mode, opt_in, bound, faulted, raised, ..plain });
+                                each(&Question { class, mode, opt_in, binding, faulted, raised, ..plain });
                                 asked += 1;
                             }
                         }
@@ -97,8 +100,12 @@ fn reference(question: &Question<'_>) -> (Verdict, Code) {
     if external && question.opt_in == OptIn::Damaged {
         return (Verdict::Deny, Code::OptInDamaged);
     }
-    if !question.bound {
-        return (Verdict::Deny, Code::MissingRuntimeBinding);
+    match question.binding {
+        Binding::Bound => {}
+        Binding::Missing => return (Verdict::Deny, Code::MissingRuntimeBinding),
+        Binding::Offline => return (Verdict::Deny, Code::ProviderOffline),
+        Binding::Quarantined => return (Verdict::Deny, Code::ToolQuarantined),
+        Binding::FallbackDisabled => return (Verdict::Deny, Code::FallbackDisabled),
     }
     if question.capability.default_effect() == DefaultEffect::Deny {
         return (Verdict::Deny, Code::DefaultDeny);
@@ -131,7 +138,7 @@ fn every_combination_is_judged_as_the_reference_does() {
         let decision = evaluate(question);
         assert_eq!((decision.verdict(), decision.code()), reference(question), "{question:?}");
     });
-    assert_eq!(asked, ENTRIES.len() * 4 * MODES.len() * OPT_INS.len() * 2 * 4 * RAISED.len());
+    assert_eq!(asked, ENTRIES.len() * 4 * MODES.len() * OPT_INS.len() * 2 * BINDINGS.len() * 2 * RAISED.len());
 }
 
 /// The class that counts is the question's, not the entry's: a foreign tool's is classified elsewhere.

@@ -183,6 +183,7 @@ fn start(dir: &Path) -> Host {
         turns: Arc::new(MemoryTurns::new()),
         opt_ins: Arc::new(Switch::default()),
         policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+        providers: Arc::new(capability_core::provider::NoProviders),
         grants: Arc::new(database.grants()),
         grant_limits: capability_core::approval::GrantLimits::off(),
         history: Arc::new(database.journal()),

@@ -95,6 +95,7 @@ mod tests {
                 grant_limits: capability_core::approval::GrantLimits::off(),
                 history: Arc::new(capability_core::store::MemoryHistory::new()),
                 policy: Arc::clone(&parts.policy) as _,
+                providers: Arc::new(capability_core::provider::NoProviders),
                 environment: Arc::clone(&parts.time) as _,
                 key: DigestKey::new([7; 32]),
                 limits: ROOMY,

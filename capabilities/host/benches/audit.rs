@@ -32,6 +32,7 @@ fn record(number: u64) -> Record {
     let asked = Asked {
         invocation: format!("{number:032x}").parse().expect("32 digits"),
         capability: None,
+        provided: None,
         identity: Arc::new(identity),
     };
     Record {

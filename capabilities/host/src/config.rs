@@ -1,12 +1,21 @@
 //! The optional configuration file.
 
 mod bindings;
+mod channels;
+mod mcp;
+mod providers;
 mod standing;
+mod surface;
 mod web;
 
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
+pub(crate) use channels::{ChannelSettings, Form};
+pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
+pub use mcp::{McpClientTable, McpSettings, McpTable};
+pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use standing::{ApprovalsTable, GrantTable, Span};
+pub use surface::{ResultsTable, SurfaceTable};
 pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
@@ -40,6 +49,12 @@ use crate::data_dir::{DataDirError, read_private};
 /// [approvals]
 /// retain = "7d"
 ///
+/// [results]
+/// keep = "1h"
+///
+/// [surface]
+/// pinned = ["pihole.summary"]
+///
 /// [grants."repository.read"]
 /// max = "30m"
 /// uses = 20
@@ -65,9 +80,31 @@ use crate::data_dir::{DataDirError, read_private};
 /// auth = "pihole"
 /// password_file = "/etc/capability/pihole-password"
 ///
+/// [mcp.servers.docs]
+/// command = ["/usr/local/bin/docs-server", "--stdio"]
+/// env = ["TZ"]
+///
 /// [web]
 /// listen = "127.0.0.1:8722"
 /// hosts = ["capability.home"]
+///
+/// [mcp]
+/// listen = "127.0.0.1:8723"
+/// turn = "1m"
+/// patience = "45s"
+///
+/// [mcp.clients.desktop]
+/// person = "anna"
+///
+/// [channels]
+/// listen = "127.0.0.1:8724"
+///
+/// [channels.team]
+/// kind = "slack"
+/// subject = "agent:kitchen"
+/// secret = "slack_signing"
+/// users = ["U024BE7LH"]
+/// rooms = ["*"]
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -80,6 +117,10 @@ pub struct Config {
     pub isolation: ConfiguredIsolation,
     /// What is kept of approved calls.
     pub approvals: ApprovalsTable,
+    /// How long results can be had again by their own sessions.
+    pub results: ResultsTable,
+    /// Which tools a model always sees.
+    pub surface: SurfaceTable,
     /// The capabilities that may have standing answers, by name; none, unless it is said.
     pub grants: BTreeMap<String, GrantTable>,
     /// What each subject other than the local one may ask for; a subject without a manifest may ask for nothing. The local
@@ -93,12 +134,22 @@ pub struct Config {
     pub workspace: Option<WorkspaceTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
-    /// The three before that, checked.
+    /// How programs that speak MCP are served, and the servers whose tools can be called.
+    pub mcp: McpTable,
+    /// By which something may come in from outside.
+    pub channels: ChannelsTable,
+    /// `http`, `endpoints` and `workspace`, checked.
     #[serde(skip)]
     bindings: Bindings,
-    /// The same, checked.
+    /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
+    /// `mcp`, checked.
+    #[serde(skip)]
+    mcp_settings: McpSettings,
+    /// `channels`, checked.
+    #[serde(skip)]
+    channels_settings: ChannelsSettings,
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
@@ -272,6 +323,7 @@ impl Config {
         config
             .approvals
             .check()
+            .and_then(|()| config.results.check())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         for name in config.grants.keys() {
             for key in ["", "max", "uses"] {
@@ -283,8 +335,15 @@ impl Config {
         config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        providers::checked(&config.mcp.servers)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.web_settings = WebSettings::of(&config.web)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.mcp_settings = McpSettings::of(&config.mcp)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.channels_settings =
+            ChannelsSettings::of(&config.channels, &|subject| config.subjects.contains_key(subject))
+                .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
 
@@ -322,6 +381,11 @@ impl Config {
         Ok(())
     }
 
+    /// The servers whose tools can be called. Those of a configuration that was read are well formed.
+    pub(crate) fn mcp_servers(&self) -> BTreeMap<String, crate::provider::ServerSettings> {
+        providers::checked(&self.mcp.servers).unwrap_or_default()
+    }
+
     /// What may have standing answers, as the executor takes it.
     #[must_use]
     pub fn grant_limits(&self) -> GrantLimits {
@@ -339,10 +403,22 @@ impl Config {
     pub const fn web(&self) -> &WebSettings {
         &self.web_settings
     }
+
+    /// How programs that speak MCP are served.
+    #[must_use]
+    pub const fn mcp(&self) -> &McpSettings {
+        &self.mcp_settings
+    }
+
+    /// By which something may come in from outside.
+    #[must_use]
+    pub const fn channels(&self) -> &ChannelsSettings {
+        &self.channels_settings
+    }
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -399,6 +475,10 @@ mod tests {
             ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
             ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
             ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
+            ("[mcp]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
+            ("[mcp]\n\nturn = \"1s\"\n", 3, "`turn` is shorter or longer than it may be"),
+            ("[mcp]\nhosts = [\"a\"]\n", 2, "nobody listens"),
+            ("[mcp.clients.a]\nhuman = \"b\"\n", 2, "unknown field `human`"),
             ("[workspace]\n", 1, "missing field `root`"),
             ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
             ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),
@@ -412,6 +492,25 @@ mod tests {
             ("[endpoints.a]\nurl = \"https://a\"\nauth = \"pihole\"\n", 3, "do not go together"),
             ("[endpoints.a]\nurl = \"https://a\"\npassword_file = \"/x\"\n", 1, "do not go together"),
             ("[endpoints.a]\nurl = \"https://a\"\ninsecure = true\n", 3, "unknown field `insecure`"),
+            ("[mcp.servers.a]\n", 1, "neither `command` nor `url`"),
+            ("\n[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://a\"\n", 4, "both `command` and `url`"),
+            ("[mcp.servers.A]\ncommand = [\"x\"]\n", 1, "`A` is no server's name"),
+            ("[mcp.servers.a]\ncommand = [\"\"]\n", 2, "names no program"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nenv = [\"A=B\"]\n", 3, "`A=B` is no variable's name"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ncwd = \"notes\"\n", 3, "`cwd` does not begin"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nsecrets = { T = \"t\" }\n", 3, "`secrets` does not begin"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ntoken_file = \"/t\"\n", 3, "is about an address"),
+            ("[mcp.servers.a]\nurl = \"https://a\"\nenv = [\"A\"]\n", 3, "is about a program"),
+            ("[mcp.servers.a]\nurl = \"https://a?token=x\"\n", 2, "no plain address"),
+            ("[mcp.servers.a]\nurl = \"https://a\"\nheaders = { Authorization = \"x\" }\n", 3, "that the host writes"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nstart = \"now\"\n", 3, "unknown variant `now`"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ndiscovery_s = 0\n", 3, "`discovery_s` is 0"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\nshell = true\n", 3, "unknown field `shell`"),
+            (
+                "[mcp.servers.a]\ncommand = [\"x\"]\n[[mcp.servers.a.tools]]\ntool = \"t\"\ndefinition = \"x\"\nside_effect = \"read_only\"\nnetwork = \"local\"\n",
+                1,
+                "the line about `t` names no definition",
+            ),
         ] {
             let error = refused(text);
             assert!(error.starts_with(&format!("`config.toml` line {line}: ")), "{text:?}: {error}");

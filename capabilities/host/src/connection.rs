@@ -9,9 +9,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::channel;
 use crate::data_dir::{DataDir, DataDirError};
 use crate::error::HostError;
 use crate::host::{Host, HostOptions};
+use crate::mcp::server::HttpServer;
 use crate::protocol::{Fault, Reply, Request};
 use crate::service::Service;
 use crate::socket::{self, Serve, Unanswered};
@@ -40,6 +42,10 @@ struct Owner {
     served: JoinHandle<()>,
     /// The pages, when they are served.
     pages: OnceLock<Server>,
+    /// MCP over HTTP, when it is served.
+    programs: OnceLock<HttpServer>,
+    /// The channels, when they are reached.
+    channels: OnceLock<channel::Server>,
 }
 
 impl<'p> Connection<'p> {
@@ -79,7 +85,15 @@ impl<'p> Connection<'p> {
         let service = Arc::new(Service::new(host));
         let (serve, told) = watch::channel(Serve::On);
         let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), told));
-        let _ = self.owner.set(Owner { service, socket, serve, served, pages: OnceLock::new() });
+        let _ = self.owner.set(Owner {
+            service,
+            socket,
+            serve,
+            served,
+            pages: OnceLock::new(),
+            programs: OnceLock::new(),
+            channels: OnceLock::new(),
+        });
         Ok(true)
     }
 
@@ -167,10 +181,56 @@ impl<'p> Connection<'p> {
         Ok((serving.address(), serving.link()))
     }
 
+    /// Serves MCP over HTTP where the configuration says so, and gives its address.
+    ///
+    /// # Errors
+    /// When nobody can listen there, or this process is not the owner.
+    pub async fn serve_programs(&self) -> Result<Option<String>, Fault> {
+        let not_ours = || Fault::broken("this process does not own the data directory", "start it again");
+        let owner = self.owner.get().ok_or_else(not_ours)?;
+        let Some(server) = HttpServer::start(&owner.service).await? else { return Ok(None) };
+        let address = server.address();
+        let _ = owner.programs.set(server);
+        Ok(Some(address))
+    }
+
+    /// Serves them where this process is the owner and they are not served yet, and leaves it where it is not.
+    ///
+    /// # Errors
+    /// When nobody may or can listen there.
+    pub async fn serve_pages_where_owned(&self) -> Result<(), Fault> {
+        match self.owner.get() {
+            Some(owner) if owner.pages.get().is_none() => self.serve_pages().await.map(drop),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Begins to listen for channels, where there are any, and gives their address.
+    ///
+    /// # Errors
+    /// When one of them does not start, nobody can listen there, or this process is not the owner.
+    pub async fn serve_channels(&self) -> Result<Option<String>, Fault> {
+        let not_ours = || Fault::broken("this process does not own the data directory", "start it again");
+        let owner = self.owner.get().ok_or_else(not_ours)?;
+        if owner.service.host().config().channels().each.is_empty() {
+            return Ok(None);
+        }
+        let server = channel::Server::start(&owner.service).await?;
+        let address = format!("http://{}/channel/", server.address());
+        let _ = owner.channels.set(server);
+        Ok(Some(address))
+    }
+
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
     /// calls off what others asked for.
     pub async fn close(self) {
-        if let Some(Owner { service, socket, serve, mut served, pages }) = self.owner.into_inner() {
+        if let Some(Owner { service, socket, serve, mut served, pages, programs, channels }) = self.owner.into_inner() {
+            if let Some(programs) = programs.into_inner() {
+                programs.close().await;
+            }
+            if let Some(channels) = channels.into_inner() {
+                channels.close().await;
+            }
             if let Some(pages) = pages.into_inner() {
                 pages.close().await;
             }

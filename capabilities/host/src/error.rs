@@ -8,9 +8,12 @@ use crate::audit_log::AuditLogError;
 use crate::config::ConfigError;
 use crate::data_dir::DataDirError;
 use crate::environment::NoRandomness;
+use crate::mcp::ClientError;
 use crate::operator::OperatorError;
 use crate::policy::PolicyError;
+use crate::provider::mcp::CredentialFault;
 use crate::store::{DatabaseError, OptInError};
+use crate::subjects::ManifestError;
 
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[$reason_doc:meta])+ $variant:ident($from:ty),)+ }
@@ -51,6 +54,8 @@ reasons! {
         DataDir(DataDirError),
         /// The configuration file is wrong.
         Config(ConfigError),
+        /// A subject's manifest names what does not exist.
+        Manifest(ManifestError),
         /// The operator's rules are wrong or gone.
         Policy(PolicyError),
         /// The database cannot be trusted.
@@ -61,6 +66,16 @@ reasons! {
         AuditLog(AuditLogError),
         /// There are no random bytes.
         Randomness(NoRandomness),
+    }
+    plain {
+        /// A store did not answer.
+        Store => "a store did not answer\nhelp: look at the file system that the data directory lies on",
+    }
+}
+
+impl From<StoreFault> for HostError {
+    fn from(_: StoreFault) -> Self {
+        Self::Store
     }
 }
 
@@ -73,8 +88,16 @@ reasons! {
         OptIn(OptInError),
         /// The rules are not what was accepted, or cannot come into force.
         Policy(PolicyError),
+        /// A token for a provider cannot be kept.
+        Credential(CredentialFault),
+        /// The list of programs that are let in cannot be changed so.
+        Client(ClientError),
     }
     plain {
+        /// No server of that name is configured.
+        UnknownProvider => "no server of that name is configured\nhelp: see them with `capability providers list`",
+        /// That is not what waits to be accepted.
+        NotThatDefinition => "that is not what the tool is now, or nothing of it waits to be accepted\nhelp: look at it again with `capability providers diff SERVER TOOL`",
         /// No registered capability is of that family.
         UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
         /// A store did not answer.

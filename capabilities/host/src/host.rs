@@ -1,29 +1,36 @@
 //! A whole host.
 
+mod results;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use capability_core::Environment;
 use capability_core::approval::{ApprovalId, Filed, Operator, OperatorMint};
-use capability_core::audit::{Record, SettingKey, Sink, SinkFault, Submission};
+use capability_core::audit::{ProvidedBy, Record, SettingKey, Sink, SinkFault, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::PolicyRevision;
+use capability_core::provider::HealthWatch;
+use capability_core::provider::{ProviderType, ToolTag};
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
-use capability_core::store::{Approvals as _, StoreFault};
+use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::blocking::blocking;
-use crate::broker::{Bound, HostBroker, SystemResolver, machine};
+use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
 use crate::config::{Config, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
+use crate::mcp::{ClientError, ClientToken, Clients};
 use crate::operator::{Credential, OperatorError, OperatorToken, TerminalBinding};
 use crate::policy::{FilePolicy, Places, PolicyError};
+use crate::provider::{HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
-use crate::store::sqlite::{SqliteApprovals, SqliteJournal};
+use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
+use crate::subjects::Manifests;
 use crate::web::Way;
 
 /// What a host is opened with.
@@ -46,15 +53,24 @@ pub struct Host {
     sessions: SessionMint,
     operators: Operators,
     opt_ins: Arc<FileOptIns>,
+    state_key: [u8; 32],
+    clients: Clients,
     policy: Arc<FilePolicy>,
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
+    providers: Arc<HostProviders>,
+    /// Told whenever something comes in from outside.
+    arrivals: tokio::sync::watch::Sender<u64>,
+    inbox: SqliteInbox,
     journal: SqliteJournal,
+    results: Arc<MemoryResults>,
+    health: Arc<HealthWatch>,
     approvals: SqliteApprovals,
     runner: Arc<HostRunner>,
     broker: Arc<HostBroker>,
     environment: Arc<dyn Environment>,
     config: Config,
+    manifests: Manifests,
     opened: Opened,
     log: Arc<OwnedLog>,
     data_dir: DataDir,
@@ -73,6 +89,14 @@ impl Sink for OwnedLog {
     }
 }
 
+/// Every subject that has a manifest, wherever it stands.
+fn known_subjects(config: &Config, manifests: &Manifests) -> Vec<Subject> {
+    let mut known: Vec<_> = config.subjects.keys().cloned().chain(manifests.subjects()).collect();
+    known.sort();
+    known.dedup();
+    known
+}
+
 impl Host {
     /// Takes the data directory, opens everything in it, collects the registry and builds the executor.
     ///
@@ -87,10 +111,15 @@ impl Host {
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
         config.check_grants(&data_dir.config(), &registry)?;
+        let manifests = Manifests::new(data_dir.subjects(), &registry);
+        let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
+        manifests.check(&data_dir.config(), declared)?;
         let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
         let opt_ins = Arc::new(FileOptIns::open(data_dir.opt_ins())?);
+        let state_key = data_dir.key_for("state of a request of an MCP client")?;
+        let clients = Clients::open(data_dir.clients())?;
         let credential = Credential::open(data_dir.operator(), Arc::clone(&environment))?;
         // Last: from here on there is something to record.
         let (log, opened) = AuditLog::open(&data_dir.audit())?;
@@ -100,14 +129,29 @@ impl Host {
         let policy = Arc::new(FilePolicy::open(
             Places { rules: data_dir.policy(), copy: data_dir.policy_in_force() },
             registry.iter().map(|held| held.entry()).collect(),
-            config.subjects.keys().cloned().collect(),
+            known_subjects(&config, &manifests),
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
+        let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
+        let changes = tokio::sync::watch::Sender::new(0);
+        let resolver: Arc<dyn Resolver> = Arc::new(SystemResolver::default());
+        let providers = Arc::new(HostProviders::open(ProviderSetup {
+            servers: config.mcp_servers(),
+            definitions: database.definitions(),
+            credentials: data_dir.credentials(),
+            resolver: Arc::clone(&resolver),
+            environment: Arc::clone(&environment),
+            sink: Arc::clone(&log) as _,
+            changed: noting(changes.clone()),
+            data_dir: data_dir.path().to_owned(),
+        })?);
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
-        let broker = Arc::new(broker.with(bound, Arc::new(SystemResolver::default())));
+        let results = Arc::new(MemoryResults::new(config.results.keep.0));
+        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers));
+        let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
             threads: config.limits.threads,
@@ -118,7 +162,7 @@ impl Host {
             registry,
             runner: Arc::clone(&runner) as _,
             broker: Arc::clone(&broker) as _,
-            sink: Arc::clone(&log) as Arc<dyn Sink>,
+            sink: Arc::clone(&health) as Arc<dyn Sink>,
             approvals: Arc::new(database.approvals_retaining(config.approvals.retain.map(|span| span.0))),
             turns: Arc::new(database.turns()),
             opt_ins: Arc::clone(&opt_ins) as _,
@@ -126,28 +170,46 @@ impl Host {
             grant_limits: config.grant_limits(),
             history: Arc::new(journal.clone()),
             policy: Arc::clone(&policy) as _,
+            providers: Arc::clone(&providers) as _,
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
         });
+        if !config.results.keep.0.is_zero() {
+            executor.keep_results(Arc::clone(&results) as _);
+        }
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
         Ok(Self {
             executor,
             sessions,
             operators,
             opt_ins,
+            state_key,
+            clients,
             policy,
-            changes: tokio::sync::watch::Sender::new(0),
+            changes,
+            providers,
+            arrivals: tokio::sync::watch::Sender::new(0),
+            inbox: database.inbox(),
             journal,
+            results,
+            health,
             approvals: database.approvals(),
             runner,
             broker,
             environment,
             config,
+            manifests,
             opened,
             log,
             data_dir,
         })
+    }
+
+    /// How tools have been doing.
+    #[must_use]
+    pub fn health(&self) -> &HealthWatch {
+        &self.health
     }
 
     /// The executor: every request of anybody goes through it.
@@ -180,6 +242,43 @@ impl Host {
     #[must_use]
     pub fn opt_ins(&self) -> &FileOptIns {
         &self.opt_ins
+    }
+
+    /// What seals the words that a program brings along with a repeated call.
+    pub(crate) const fn state_key(&self) -> &[u8; 32] {
+        &self.state_key
+    }
+
+    /// The programs that are let in by a token.
+    pub(crate) const fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// Lets a program in for a subject: recorded first, let in second. Its token is told here and nowhere else.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nobody is let in then.
+    pub(crate) async fn admit_client(
+        &self,
+        operator: &Operator,
+        name: &Subject,
+        subject: &Subject,
+    ) -> Result<ClientToken, SettingError> {
+        self.clients.could_create(name)?;
+        let key = SettingKey::Client { client: name.clone(), subject: subject.clone(), admitted: true };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.create(name.clone(), subject.clone(), self.environment.now())?)
+    }
+
+    /// Lets a program in no more: recorded first, turned away second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; it is let in as before then.
+    pub(crate) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<(), SettingError> {
+        let found = self.clients.all().into_iter().find(|entry| entry.name == *name).ok_or(ClientError::Unknown)?;
+        let key = SettingKey::Client { client: found.name, subject: found.subject, admitted: false };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.clients.revoke(name)?)
     }
 
     /// The operator's rules.
@@ -219,7 +318,59 @@ impl Host {
 
     /// Tells whoever [`watches`](Self::changes) that what somebody can do may have changed.
     pub fn note_change(&self) {
-        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+        noting(self.changes.clone())();
+    }
+
+    /// The servers that the operator configured.
+    #[must_use]
+    pub const fn providers(&self) -> &Arc<HostProviders> {
+        &self.providers
+    }
+
+    /// Lets a provider's tool come into use again as it is now: recorded first, in force second. `digest` names the definition
+    /// that the operator looked at.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn accept_definition(
+        &self,
+        operator: &Operator,
+        server: &str,
+        tool: &str,
+        digest: [u8; 32],
+    ) -> Result<(), SettingError> {
+        let waits = self.providers.change(server, tool).filter(|change| change.now.digest() == digest);
+        let tag = waits.map(|change| ToolTag::of(ProviderType::Mcp, &change.now.id));
+        let provided = tag.and_then(|tag| ProvidedBy::named(ProviderType::Mcp, server, Some(tag)));
+        let provided = provided.ok_or(SettingError::NotThatDefinition)?;
+        self.executor.record_setting(operator, SettingKey::DefinitionAccepted { provided }).await?;
+        match self.providers.accept(server, tool, digest).await? {
+            true => Ok(()),
+            false => Err(SettingError::NotThatDefinition),
+        }
+    }
+
+    /// Keeps a subject's token for a provider, or everybody's; forgets it without one. Recorded first.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn set_provider_token(
+        &self,
+        operator: &Operator,
+        server: &str,
+        subject: Option<&Subject>,
+        token: Option<&str>,
+    ) -> Result<(), SettingError> {
+        let provided = ProvidedBy::named(ProviderType::Mcp, server, None).filter(|_| self.providers.has(server));
+        let provided = provided.ok_or(SettingError::UnknownProvider)?;
+        let key = SettingKey::ProviderCredential { provided, subject: subject.cloned(), kept: token.is_some() };
+        self.executor.record_setting(operator, key).await?;
+        let credentials = self.providers.credentials();
+        match token {
+            Some(token) => blocking(|| credentials.set(server, subject, token))?,
+            None => drop(blocking(|| credentials.remove(server, subject))?),
+        }
+        Ok(())
     }
 
     /// A number that changes whenever a switch, a grant or the accepted rules do.
@@ -238,6 +389,37 @@ impl Host {
     #[must_use]
     pub const fn journal(&self) -> &SqliteJournal {
         &self.journal
+    }
+
+    /// What came in from outside, for the subjects it is for.
+    #[must_use]
+    pub const fn inbox(&self) -> &SqliteInbox {
+        &self.inbox
+    }
+
+    /// Told whenever something comes in from outside. The number means nothing but that it changed.
+    #[must_use]
+    pub(crate) const fn arrivals(&self) -> &tokio::sync::watch::Sender<u64> {
+        &self.arrivals
+    }
+
+    /// Where records go.
+    pub(crate) fn sink(&self) -> Arc<dyn Sink> {
+        Arc::clone(&self.log) as _
+    }
+
+    /// Erases a subject's whole inbox, and says how many entries it had: recorded first, erased second. An empty one is left
+    /// alone and leaves no record.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing was erased then.
+    pub async fn erase_inbox(&self, operator: &Operator, subject: &Subject) -> Result<usize, SettingError> {
+        if self.inbox.held(subject).await?.entries == 0 {
+            return Ok(0);
+        }
+        let key = SettingKey::InboxErased { subject: subject.clone() };
+        self.executor.record_setting(operator, key).await?;
+        Ok(self.inbox.erase(subject).await?)
     }
 
     /// The content of one approval, while it has any, without a look at what is due: for showing many of them at once.
@@ -274,6 +456,17 @@ impl Host {
         &self.config
     }
 
+    /// The manifests of its subjects.
+    pub(crate) const fn manifests(&self) -> &Manifests {
+        &self.manifests
+    }
+
+    /// Every subject that has a manifest, in order.
+    #[must_use]
+    pub fn subjects(&self) -> Vec<Subject> {
+        known_subjects(&self.config, &self.manifests)
+    }
+
     /// The data directory.
     #[must_use]
     pub const fn data_dir(&self) -> &DataDir {
@@ -290,6 +483,7 @@ impl Host {
     /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
     /// those end by themselves, later.
     pub async fn close(&self) {
+        self.providers.close().await;
         self.broker.close().await;
     }
 
@@ -318,6 +512,11 @@ impl Host {
     }
 }
 
+/// Tells whoever watches that what somebody can do may have changed.
+fn noting(changes: tokio::sync::watch::Sender<u64>) -> Box<dyn Fn() + Send + Sync> {
+    Box::new(move || changes.send_modify(|count| *count = count.wrapping_add(1)))
+}
+
 /// What the operator bound to handles, opened.
 fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
     let bindings = config.bindings();
@@ -331,6 +530,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })
 }
 
@@ -404,6 +604,16 @@ impl Operators {
     /// An operator of the pages or of their interface, whose session the caller has just checked.
     pub(crate) fn admit_by(&self, way: Way) -> Operator {
         self.mint.admit(way.operator())
+    }
+
+    /// The person whom the configuration puts at a program, and whose own answer there the caller has just been told.
+    pub(crate) fn admit_at_client(&self, person: &Subject) -> Operator {
+        self.mint.admit(format!("{person}@mcp").parse().unwrap_or_else(|_| operator_name()))
+    }
+
+    /// An operator who answers by a channel, with a code that the caller has just used up.
+    pub(crate) fn admit_by_channel(&self) -> Operator {
+        self.mint.admit("operator@channel".parse().unwrap_or_else(|_| operator_name()))
     }
 
     /// Records that an operator's session of the pages begins: by a link that the caller has just used up, or by the

@@ -1,12 +1,23 @@
 //! What the command line asks of a host, in the same words whether the host is this process or another one.
 
+mod inbox;
+mod mcp;
 mod policy;
+mod providers;
+mod surface;
 
+pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
+pub use mcp::{
+    Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
+};
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
+pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed};
+pub use surface::{DeferredRow, Lost, SurfaceShown, Unshown};
 
 use core::num::NonZeroU32;
 
 use crate::runner::Answer;
+use crate::subjects::SlotPath;
 use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, HistoryEntry, PastCall, PendingApproval,
     Successor,
@@ -128,8 +139,50 @@ pub enum Request {
         /// At most how many.
         most: u32,
     },
+    /// The tools that a model sees which speaks for somebody.
+    Surface {
+        /// For whom.
+        subject: Subject,
+        /// As which provider of models takes them.
+        profile: String,
+    },
+    /// Erase the results that sessions can have again, of one subject or of all. Operators only.
+    ResultsErase(Proof, Option<Subject>),
     /// Erase a subject's whole journal. Operators only.
     JournalErase(Proof, Subject),
+    /// Take in a message that a program of the owner hands on.
+    ChannelDeliver {
+        /// By which channel.
+        channel: String,
+        /// Whom a mail server took it in for.
+        recipient: Option<String>,
+        /// Its bytes, in Base64.
+        message: String,
+    },
+    /// A code by which somebody at a channel may answer a question, once. Operators only.
+    ChannelCode {
+        /// Who says so.
+        proof: Proof,
+        /// Which question.
+        id: ApprovalId,
+        /// By which channel.
+        channel: String,
+        /// By whom, as the channel's platform writes it.
+        sender: String,
+    },
+    /// What came in for a subject.
+    Inbox {
+        /// Only what came after this entry.
+        after: i64,
+        /// At most how many.
+        most: u32,
+        /// Whether to wait a while for one, when there is none.
+        wait: bool,
+        /// For whom.
+        caller: Caller,
+    },
+    /// Erase a subject's whole inbox. Operators only.
+    InboxErase(Proof, Subject),
     /// Whether a password is set, and whether a session is alive on the caller's terminal.
     OperatorState,
     /// Set the operator password; the old one, or nothing while none is set.
@@ -154,6 +207,10 @@ pub enum Request {
     PolicyShow,
     /// A question to them.
     Policy(PolicyQuestion),
+    /// The servers whose tools can be called.
+    Providers(ProviderQuestion),
+    /// Tools, their calls, and the clients that call them.
+    Mcp(McpRequest),
     /// The self-check.
     Doctor,
 }
@@ -162,12 +219,12 @@ impl Request {
     /// Whether it asks for a capability, or waits until one may run: called off when whoever asked is gone. Anything else is
     /// done whole.
     pub const fn runs_a_capability(&self) -> bool {
-        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. })
+        matches!(self, Self::Invoke { .. } | Self::Resume { .. } | Self::Wait { .. } | Self::Mcp(McpRequest::Call(_)))
     }
 
     /// Whether an answer to somebody who is gone is worth nothing.
     pub const fn is_called_off(&self) -> bool {
-        self.runs_a_capability() || matches!(self, Self::Policy(PolicyQuestion::SelfModel { .. }))
+        self.runs_a_capability() || matches!(self, Self::Policy(PolicyQuestion::SelfModel { .. }) | Self::Inbox { .. })
     }
 }
 
@@ -176,12 +233,21 @@ impl Request {
 pub struct Caller {
     /// Another subject than the local one; needs a proof.
     pub subject: Option<Subject>,
+    /// The slot of that subject, when a component of it asks.
+    #[serde(default)]
+    pub slot: Option<SlotPath>,
     /// The mode; stricter only.
     pub mode: Option<Mode>,
     /// A turn that several calls share.
     pub turn: Option<u64>,
+    /// The entry of the subject's inbox that a call is made because of: the call is made in its session and turn.
+    #[serde(default)]
+    pub entry: Option<i64>,
     /// An operator's proof, for another subject.
     pub proof: Option<Proof>,
+    /// The program in between, when there is one.
+    #[serde(default)]
+    pub client: Option<Client>,
 }
 
 /// Turns that the host draws are numbered from here on, so that no number that somebody gives is one of them.
@@ -309,6 +375,14 @@ pub struct Row {
     pub isolation: String,
     /// What ends its body.
     pub deadline: String,
+    /// How long a call may run, in milliseconds.
+    pub timeout_ms: u64,
+    /// How large a result may be, in bytes of JSON text.
+    pub max_result: u64,
+    /// How often in one turn.
+    pub per_turn: u32,
+    /// What the operator brings so that it runs: tables of the configuration, secrets, a switch. Empty where it needs nothing.
+    pub needs: Vec<String>,
     /// The first line of its description.
     pub summary: String,
 }
@@ -363,12 +437,6 @@ pub struct Description {
     pub resident: bool,
     /// Whether doing it twice is doing it once.
     pub idempotent: bool,
-    /// How long a call may run, in milliseconds.
-    pub timeout_ms: u64,
-    /// How large a result may be, in bytes of JSON text.
-    pub max_result: u64,
-    /// How often in one turn.
-    pub per_turn: u32,
     /// The kind of thing it acts on.
     pub target: String,
     /// The argument that names it.
@@ -403,6 +471,9 @@ pub struct ApprovalDetail {
     /// The last call of the same subject, capability and version that was approved and used, where that is retained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_approved: Option<PastCall>,
+    /// The tool of somebody else's that the call goes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignTool>,
 }
 
 /// Whether an approval is still pending after a while of waiting: wait again then, else go on with it.

@@ -2,16 +2,21 @@
 
 mod answered;
 mod approvals;
+mod channels;
 mod doctor;
 mod grants;
 mod isolation;
 mod journal;
 mod listing;
+mod mcp;
 mod policy;
+mod providers;
 mod questions;
 mod settings;
+mod surface;
 mod web;
 
+pub use channels::MOST_TOLD;
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
@@ -25,9 +30,12 @@ use rustix::process::Pid;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::channel::{Channels, Codes};
 use crate::host::Host;
+use crate::mcp::ClientEntry;
 use crate::operator::{OperatorToken, TerminalBinding};
 use crate::protocol::{Caller, Fault, Proof, Reply, Request, drawn_turn, shared_turn};
+use crate::subjects::SlotPath;
 use crate::web::Serving;
 use answered::Answered;
 
@@ -37,7 +45,12 @@ pub struct Service {
     /// Room for those who wait for an answer: never all the room there is, or whoever answers would not be let in.
     waiters: tokio::sync::Semaphore,
     answered: Answered,
+    repeats: mcp::Repeats,
+    passes: mcp::Passes,
+    states: mcp::States,
     web: OnceLock<Serving>,
+    channels: tokio::sync::OnceCell<Channels>,
+    codes: Codes,
 }
 
 impl Service {
@@ -45,7 +58,10 @@ impl Service {
     #[must_use]
     pub fn new(host: Host) -> Self {
         let waiters = tokio::sync::Semaphore::new(approvals::MAX_WAITERS);
-        Self { host, waiters, answered: Answered::default(), web: OnceLock::new() }
+        let (answered, repeats, passes) = (Answered::default(), mcp::Repeats::default(), mcp::Passes::default());
+        let states = mcp::States::new(*host.state_key());
+        let (channels, codes) = (tokio::sync::OnceCell::new(), Codes::default());
+        Self { host, waiters, answered, repeats, passes, states, web: OnceLock::new(), channels, codes }
     }
 
     /// The host itself.
@@ -60,6 +76,7 @@ impl Service {
 
     /// Gives back what the host holds at services outside.
     pub async fn close(&self) {
+        self.settle_channels().await;
         self.host.close().await;
     }
 
@@ -72,10 +89,13 @@ impl Service {
         reply
     }
 
-    /// Expires what nobody answered in time, on record.
+    /// Expires what nobody answered in time, on record, and keeps how tools have been doing.
     pub async fn sweep(&self) {
         // A store that does not answer has said so itself; the next look tries again.
         let _ = self.host.executor().expire_due().await;
+        self.host.results().forget(self.host.environment().now());
+        self.settle_channels().await;
+        let _ = self.host.health().settle().await;
     }
 
     async fn perform(&self, request: &Request, peer: Option<Pid>) -> Result<Reply, Fault> {
@@ -83,7 +103,7 @@ impl Service {
             Request::List => document(&self.list()),
             Request::Describe { name, version } => document(&self.describe(name, *version)?),
             Request::Invoke { name, version, arguments, claims, caller } => {
-                let session = self.session(caller, peer)?;
+                let session = self.session_of_entry(self.session(caller, peer)?, caller).await?;
                 let version = self.version(name, *version)?;
                 let proposal = Proposal::new(name, version.get(), arguments.as_bytes()).with_claims(claims.clone());
                 outcome(&self.host.executor().invoke(&session, proposal).await)
@@ -122,8 +142,31 @@ impl Service {
             Request::JournalShow { proof, subject, most } => {
                 document(&self.entries(&self.operator(proof, peer)?, subject, *most).await?)
             }
+            Request::Surface { subject, profile } => {
+                let profile = profile.parse().map_err(|error| Fault::told(2, &error))?;
+                document(&self.surface(subject, profile)?)
+            }
+            Request::ResultsErase(proof, subject) => {
+                let operator = self.operator(proof, peer)?;
+                let erased = self.host.erase_results(&operator, subject.as_ref()).await;
+                let erased = erased.map_err(|error| Fault::told(6, &error))?;
+                document(&serde_json::json!({ "subject": subject, "erased": erased }))
+            }
             Request::JournalErase(proof, subject) => {
                 document(&self.erase(&self.operator(proof, peer)?, subject).await?)
+            }
+            Request::ChannelDeliver { channel, recipient, message } => {
+                document(&self.deliver(channel, recipient.as_deref(), message).await?)
+            }
+            Request::ChannelCode { proof, id, channel, sender } => {
+                document(&self.channel_code(&self.operator(proof, peer)?, *id, channel, sender).await?)
+            }
+            Request::Inbox { after, most, wait, caller } => {
+                let session = self.session(caller, peer)?;
+                document(&self.inbox(&session.identity().subject, *after, *most, *wait).await?)
+            }
+            Request::InboxErase(proof, subject) => {
+                document(&self.erase_inbox(&self.operator(proof, peer)?, subject).await?)
             }
             Request::OperatorState => document(&self.operator_state(peer)?),
             Request::OperatorSetup { password, old } => document(&self.set_password(password, old.as_ref()).await?),
@@ -134,15 +177,29 @@ impl Service {
             Request::WebLink(proof) => document(&self.link(&self.operator(proof, peer)?)?),
             Request::PolicyShow => document(&self.policy()),
             Request::Policy(question) => self.asked(question, peer).await,
+            Request::Providers(question) => self.of_providers(question, peer).await,
+            Request::Mcp(request) => self.mcp(request, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }
     }
 
-    /// Who asks. The local subject unless an operator vouches for another one, and never less strict than asked.
     fn session(&self, caller: &Caller, peer: Option<Pid>) -> Result<Session, Fault> {
-        let subject = match &caller.subject {
-            None => Subject::local(),
-            Some(subject) => {
+        Ok(self.asker(caller, peer)?.session)
+    }
+
+    /// Who asks. The local subject unless a client's token names another one or an operator vouches for it, and never less
+    /// strict than asked.
+    fn session_of(&self, caller: &Caller, client: Option<&ClientEntry>, peer: Option<Pid>) -> Result<Session, Fault> {
+        let subject = match (&caller.subject, client) {
+            (None, None) => Subject::local(),
+            (None, Some(client)) => client.subject.clone(),
+            (Some(subject), Some(client)) if *subject == client.subject => subject.clone(),
+            (Some(subject), None)
+                if caller.client.as_ref().is_some_and(|c| self.passes.admit(c.connection, subject)) =>
+            {
+                subject.clone()
+            }
+            (Some(subject), _) => {
                 let Some(proof) = &caller.proof else {
                     return Err(Fault::refused(
                         "speaking for another subject needs the operator credential",
@@ -164,26 +221,67 @@ impl Service {
                 drawn_turn(u64::from_be_bytes(drawn))
             }
         };
-        self.session_for(subject, caller.mode.unwrap_or(Mode::Live), turn)
+        let (mode, slot) = (caller.mode.unwrap_or(Mode::Live), caller.slot.as_ref());
+        match &caller.client {
+            None => self.session_for(subject, slot, mode, turn),
+            Some(client) => {
+                let declarations = self.declared(&subject, slot)?;
+                let id = session_of("program", &subject, slot, client.connection.as_bytes());
+                let identity = SessionIdentity { id, subject, mode, origin: Origin::Model, turn };
+                Ok(self.host.sessions().open(identity, declarations))
+            }
+        }
     }
 
     /// A session of a subject that was vouched for, with what its manifest declares now.
-    fn session_for(&self, subject: Subject, mode: Mode, turn: TurnId) -> Result<Session, Fault> {
-        let declarations = self.manifest(&subject)?;
-        let identity = SessionIdentity { id: session_of(&subject), subject, mode, origin: Origin::Terminal, turn };
+    fn session_for(
+        &self,
+        subject: Subject,
+        slot: Option<&SlotPath>,
+        mode: Mode,
+        turn: TurnId,
+    ) -> Result<Session, Fault> {
+        let declarations = self.declared(&subject, slot)?;
+        let id = session_of("command line", &subject, slot, &[]);
+        let identity = SessionIdentity { id, subject, mode, origin: Origin::Terminal, turn };
         Ok(self.host.sessions().open(identity, declarations))
     }
 
-    /// What a subject's manifest in the configuration declares. Without one it declares nothing at all.
-    fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
+    /// What a subject declares by its manifest. Without one it declares nothing at all.
+    pub(crate) fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
+        self.declared(subject, None)
+    }
+
+    /// The same for one of its slots.
+    fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
         if *subject == Subject::local() {
-            return Ok(Declarations::everything());
+            return match slot {
+                None => Ok(Declarations::everything()),
+                Some(_) => Err(Fault::usage("`local` has no slots", "leave `--slot` out, or name another subject")),
+            };
         }
-        match self.host.config().subjects.get(subject) {
-            Some(manifest) => Ok(Declarations::only(manifest.capabilities.clone())),
-            None => Err(Fault::refused(
+        let manifests = self.host.manifests();
+        let configured = self.host.config().subjects.get(subject);
+        match (configured, manifests.read(subject, slot).map_err(|error| Fault::refused(error.what(), error.help()))?) {
+            (None, Some(declarations)) => Ok(declarations),
+            (Some(manifest), None) if slot.is_none() => Ok(Declarations::only(manifest.capabilities.clone())),
+            (Some(_), None) => Err(Fault::refused(
+                format!("subject `{subject}` has no slots: its manifest stands in `config.toml`"),
+                format!("write `{}` in its place", manifests.path(subject).display()),
+            )),
+            (Some(_), Some(_)) => Err(Fault::refused(
+                format!("subject `{subject}` has two manifests, and neither counts"),
+                format!(
+                    "take `[subjects.\"{subject}\"]` out of `config.toml`, or `{}` away",
+                    manifests.path(subject).display()
+                ),
+            )),
+            (None, None) => Err(Fault::refused(
                 format!("subject `{subject}` has no manifest"),
-                format!("write `[subjects.\"{subject}\"]` with `capabilities = [..]` into `config.toml`"),
+                format!(
+                    "write `[subjects.\"{subject}\"]` with `capabilities = [..]` into `config.toml`, or an `agent.yaml` as `{}`",
+                    manifests.path(subject).display()
+                ),
             )),
         }
     }
@@ -222,11 +320,18 @@ impl Service {
 
 const DOCTOR: &str = "look at the host with `capability doctor`";
 
-/// The session of one subject at this machine's command lines, the same in every process that owns the directory: turns that
-/// are named count within it.
-fn session_of(subject: &Subject) -> SessionId {
-    let mut named = Sha256::new_with_prefix("command line\0");
-    named.update(subject.as_str());
+/// The session of one subject at this machine's command lines, or at one connection of a program, the same in every process
+/// that owns the directory: turns that are named count within it. Nobody comes into the session of another subject, whatever
+/// connection they name, and what one slot was granted is not another's.
+fn session_of(kind: &str, subject: &Subject, slot: Option<&SlotPath>, connection: &[u8]) -> SessionId {
+    let slot = slot.map(|slot| format!("slot {slot}")).unwrap_or_default();
+    let mut named = Sha256::new_with_prefix(kind);
+    // No subject and no slot holds a zero byte.
+    let parts = [subject.as_str().as_bytes(), slot.as_bytes(), connection];
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        named.update([0]);
+        named.update(part);
+    }
     let hash: [u8; 32] = named.finalize().into();
     let mut id = [0; 16];
     id.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);

@@ -224,7 +224,10 @@ async fn what_would_run(
             }
             // It may be made by the command itself, or be no file at all: a person sees the command either way.
             Err(_) => {
-                let _ = writeln!(text, "names `{path}`, which is not a file of the workspace now");
+                let _ = writeln!(
+                    text,
+                    "names `{path}`, which is no file of the workspace now, or one that is not looked at"
+                );
             }
         }
     }

@@ -190,6 +190,10 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
+        Self::with(Arc::new(capability_core::provider::NoProviders))
+    }
+
+    pub fn with(providers: Arc<dyn capability_core::provider::Providers>) -> Self {
         let (sink, policy) = (Arc::new(MemorySink::new()), Arc::new(MemoryPolicy::new()));
         let Parts { executor, sessions, operators: _ } = Executor::build(Setup {
             registry: Registry::collect(&["capability-core"]).unwrap(),
@@ -203,6 +207,7 @@ impl Bench {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::clone(&policy) as _,
+            providers,
             environment: Arc::new(Still),
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: u32::MAX, ..Limits::default() },

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::GrantScope;
 use crate::contract::TargetKind;
 use crate::preview::Preview;
+use crate::provider::ProviderType;
 use crate::session::SessionIdentity;
 
 /// The installation's key. Without it a digest of a short query cannot be guessed. It has no text form.
@@ -61,7 +62,8 @@ pub(crate) struct DigestInput<'a> {
     pub(crate) arguments: &'a [u8],
     pub(crate) target: Option<(TargetKind, &'a str)>,
     pub(crate) identity: &'a SessionIdentity,
-    pub(crate) provider: &'a str,
+    /// Who carries it out: the kind, and the name of the configured connection, never in one text.
+    pub(crate) provider: (ProviderType, &'a str),
     pub(crate) definition: Option<&'a [u8; 32]>,
     pub(crate) preview: Option<&'a Preview>,
 }
@@ -75,7 +77,7 @@ impl DigestInput<'_> {
         self.acts_on(&mut encoding);
         encoding.field(self.identity.subject.as_str().as_bytes());
         encoding.field(self.identity.id.as_bytes());
-        encoding.field(self.provider.as_bytes());
+        self.provider(&mut encoding);
         encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
         encoding.optional(self.preview.map(|preview| preview.text.as_bytes()));
         let raise = self.preview.and_then(|preview| preview.raise);
@@ -99,7 +101,7 @@ impl DigestInput<'_> {
         encoding.field(self.arguments);
         self.acts_on(&mut encoding);
         encoding.field(self.identity.subject.as_str().as_bytes());
-        encoding.field(self.provider.as_bytes());
+        self.provider(&mut encoding);
         encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
         encoding.done()
     }
@@ -113,7 +115,7 @@ impl DigestInput<'_> {
                 self.what(&mut encoding);
                 self.acts_on(&mut encoding);
                 encoding.field(self.identity.subject.as_str().as_bytes());
-                encoding.field(self.provider.as_bytes());
+                self.provider(&mut encoding);
                 encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
                 encoding.done()
             }
@@ -125,7 +127,9 @@ impl DigestInput<'_> {
         let mut hash = Sha256::new_with_prefix(self.schema);
         hash.update([u8::from(self.definition.is_some())]);
         hash.update(self.definition.map_or(&[][..], <[u8; 32]>::as_slice));
-        hash.update(self.provider);
+        hash.update(self.provider.0.as_str());
+        hash.update([0]);
+        hash.update(self.provider.1);
         hash.finalize().into()
     }
 
@@ -133,6 +137,11 @@ impl DigestInput<'_> {
         encoding.field(self.capability.as_bytes());
         encoding.field(&self.version.get().to_be_bytes());
         encoding.field(self.schema);
+    }
+
+    fn provider(&self, encoding: &mut Encoding) {
+        encoding.field(self.provider.0.as_str().as_bytes());
+        encoding.field(self.provider.1.as_bytes());
     }
 
     fn acts_on(&self, encoding: &mut Encoding) {
@@ -215,6 +224,7 @@ mod tests {
     use crate::approval::GrantScope;
     use crate::contract::TargetKind;
     use crate::preview::{Concern, Preview, Raise};
+    use crate::provider::ProviderType;
     use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 
     fn identity(subject: &str, session: u8, turn: u64) -> SessionIdentity {
@@ -256,7 +266,7 @@ mod tests {
             arguments: br#"{"id":9007199254740992}"#,
             target: Some((TargetKind::Url, "https://a.example/")),
             identity: &alice,
-            provider: "compiled",
+            provider: (ProviderType::Compiled, "compiled"),
             definition: None,
             preview: None,
         };
@@ -272,7 +282,8 @@ mod tests {
             DigestInput { target: None, ..base() },
             DigestInput { identity: &bob, ..base() },
             DigestInput { identity: &later, ..base() },
-            DigestInput { provider: "edge", ..base() },
+            DigestInput { provider: (ProviderType::Edge, "compiled"), ..base() },
+            DigestInput { provider: (ProviderType::Compiled, "edge"), ..base() },
             DigestInput { definition: Some(&[0; 32]), ..base() },
         ];
         digests.extend(previews.iter().map(|preview| DigestInput { preview: Some(preview), ..base() }));

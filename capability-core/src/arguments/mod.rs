@@ -10,6 +10,7 @@ mod choice;
 mod defaults;
 mod exact;
 mod fault;
+pub(crate) mod foreign;
 #[cfg(feature = "jsonschema")]
 mod general;
 mod judge;
@@ -60,6 +61,11 @@ impl Arguments {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The text of one argument by its name in the schema, as it stands in the canonical one.
+    pub(crate) fn text_of(&self, name: &str) -> Option<&[u8]> {
+        property::text_of(&self.bytes, name)
     }
 
     /// One argument by its name in the schema, defaults included. It is read from the text each time.
@@ -142,6 +148,16 @@ impl Validators {
     /// The same the long way, with the words for a refusal.
     fn arguments_by_tree(&self, raw: &[u8]) -> Result<Arguments, ArgumentFault> {
         tree::arguments(&self.arguments, raw, &self.defaults).map(|bytes| Arguments { bytes })
+    }
+
+    /// What a text names at these places as texts, when it is one JSON object that is read strictly; none for a place that
+    /// holds anything else. What is wrong with the text is said by [`Validators::arguments`].
+    pub(crate) fn peek<const N: usize>(raw: &[u8], names: [&str; N]) -> Option<[Option<String>; N]> {
+        let Value::Object(mut object) = parse::parse(raw).ok()?.value else { return None };
+        Some(names.map(|name| match object.remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }))
     }
 
     /// Checks what a body returned against the result's schema.

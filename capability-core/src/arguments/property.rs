@@ -1,13 +1,22 @@
 //! One property out of a canonical text, without building the others.
 
 use core::fmt;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The property `name` of the object that `text` is.
 pub(super) fn of(text: &[u8], name: &str) -> Option<Value> {
     Named(name).deserialize(&mut serde_json::Deserializer::from_slice(text)).ok().flatten()
+}
+
+/// The text of the property `name` of the object that `text` is.
+pub(super) fn text_of<'t>(text: &'t [u8], name: &str) -> Option<&'t [u8]> {
+    let entries: BTreeMap<Cow<'t, str>, &'t RawValue> = serde_json::from_slice(text).ok()?;
+    entries.get(name).map(|raw| raw.get().as_bytes())
 }
 
 /// Looks for a property.

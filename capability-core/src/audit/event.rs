@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::RulesAsked;
+use super::{ChannelKind, ChannelName, ChannelRule, RulesAsked};
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
 use crate::executor::{Effect, Guarantees};
-use crate::handle::HandleFamily;
+use crate::handle::{HandleFamily, is_configured_name};
 use crate::policy::{Contribution, PolicyRevision, Verdict};
+use crate::provider::{ProviderDecision, ProviderType, ToolTag};
 use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use crate::time::Timestamp;
 
@@ -38,8 +39,49 @@ pub struct Asked {
     pub invocation: InvocationId,
     /// The registered capability; absent while, or when, there is none of that name and version.
     pub capability: Option<(CapabilityName, NonZeroU32, Class)>,
+    /// Who carries it out, where that is not this host.
+    pub provided: Option<Arc<ProvidedBy>>,
     /// Who.
     pub identity: Arc<SessionIdentity>,
+}
+
+/// Who carries out a call: a connection by the name that an operator gave it, and a foreign tool by a number of ours. What a
+/// provider calls its tool is the provider's text, and in no record.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct ProvidedBy {
+    kind: ProviderType,
+    id: Box<str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<ToolTag>,
+}
+
+impl ProvidedBy {
+    /// A connection by the name that an operator gave it, and one of its tools by its number; none for what is no such name.
+    #[must_use]
+    pub fn named(kind: ProviderType, id: &str, tool: Option<ToolTag>) -> Option<Self> {
+        is_configured_name(id).then(|| Self { kind, id: id.into(), tool })
+    }
+
+    /// Which kind of provider.
+    pub(crate) const fn kind(&self) -> ProviderType {
+        self.kind
+    }
+
+    /// The configured connection's name.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The foreign tool's number.
+    pub(crate) const fn tool(&self) -> Option<ToolTag> {
+        self.tool
+    }
+
+    /// What may be recorded of a decision; none for this host, and for what no operator has named.
+    pub(crate) fn of(decision: &ProviderDecision) -> Option<Self> {
+        let known = decision.provider_type != ProviderType::Compiled && is_configured_name(&decision.provider_id);
+        known.then(|| Self { kind: decision.provider_type, id: (&*decision.provider_id).into(), tool: decision.tag() })
+    }
 }
 
 impl Serialize for Asked {
@@ -53,6 +95,8 @@ impl Serialize for Asked {
             version: Option<NonZeroU32>,
             #[serde(flatten, skip_serializing_if = "Option::is_none")]
             class: Option<Class>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            provided: Option<&'a ProvidedBy>,
             session: SessionId,
             subject: &'a Subject,
             mode: Mode,
@@ -65,6 +109,7 @@ impl Serialize for Asked {
             capability: self.capability.map(|(name, ..)| name),
             version: self.capability.map(|(_, version, _)| version),
             class: self.capability.map(|(.., class)| class),
+            provided: self.provided.as_deref(),
             session: *id,
             subject,
             mode: *mode,
@@ -85,10 +130,16 @@ pub struct SchemaPlace(Box<Place>);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Place {
     keyword: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
     schema_path: String,
 }
 
 impl SchemaPlace {
+    /// In a schema that somebody else wrote: the standard keyword, and nothing of where it stands.
+    pub(crate) fn of_foreign(keyword: &'static str) -> Self {
+        Self::of_schema(keyword, String::new())
+    }
+
     /// Reached only from the validator, with a path inside the compiled schema.
     pub(crate) fn of_schema(keyword: &'static str, schema_path: String) -> Self {
         Self(Box::new(Place { keyword, schema_path }))
@@ -236,16 +287,60 @@ pub enum SettingKey {
         /// Whose.
         subject: Subject,
     },
+    /// A subject's inbox was erased.
+    InboxErased {
+        /// Whose.
+        subject: Subject,
+    },
     /// The denials that were counted for a subject's calls were forgotten.
     DenialsCleared {
         /// Whose.
         subject: Subject,
+    },
+    /// A provider listed tools for the first time, or otherwise than they were accepted.
+    DefinitionsSeen {
+        /// Which provider.
+        provided: ProvidedBy,
+        /// How many tools were seen for the first time, and are accepted as they are.
+        first: usize,
+        /// How many are something else than what was accepted, and out of use.
+        changed: usize,
+    },
+    /// An operator accepted what a provider's tool is now.
+    DefinitionAccepted {
+        /// Which tool of which provider.
+        provided: ProvidedBy,
+    },
+    /// A token for a provider was kept or forgotten.
+    ProviderCredential {
+        /// Which provider.
+        provided: ProvidedBy,
+        /// Whose token; everybody's when nobody is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<Subject>,
+        /// Whether it is kept now.
+        kept: bool,
     },
     /// Retained content of approved calls was erased.
     RetainedErased {
         /// Whose; everybody's when nobody is named.
         #[serde(skip_serializing_if = "Option::is_none")]
         subject: Option<Subject>,
+    },
+    /// Results that their sessions could have had again were erased.
+    ResultsErased {
+        /// Whose; everybody's when nobody is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<Subject>,
+    },
+    /// A program was let in by a token, or is let in no more.
+    Client {
+        /// What an operator calls it.
+        client: Subject,
+        /// For whom it speaks.
+        subject: Subject,
+        /// Whether it is let in from now on.
+        admitted: bool,
     },
 }
 
@@ -270,16 +365,13 @@ pub enum RecoveryKind {
     UnfinishedIntents,
 }
 
-/// Which rule of a channel turned a message away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChannelRule {
-    /// The signature or token was missing or wrong.
-    Unauthenticated,
-    /// The sender or room is not on the list.
-    NotListed,
-    /// Too old or seen before.
-    Stale,
+/// A configured channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChannelNamed {
+    /// Its name.
+    pub channel: ChannelName,
+    /// Its kind.
+    pub channel_kind: ChannelKind,
 }
 
 /// One thing that happened.
@@ -399,10 +491,32 @@ pub enum Event {
         /// The configured name, from the capability's own handle.
         name: &'static str,
     },
-    /// A channel turned a message away.
+    /// A channel turned messages away. Of many within a short time the first ones have a record each and the rest one
+    /// together, so that whoever floods a channel floods no log.
     ChannelRefusal {
+        /// Which channel, and its kind; absent for a name that is none's.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        channel: Option<ChannelNamed>,
         /// By which rule.
         rule: ChannelRule,
+        /// How many messages.
+        count: u64,
+    },
+    /// A channel takes a message in: it becomes an entry in its subject's inbox, in a session and a turn of its own.
+    ChannelEntry {
+        /// Which channel, and its kind.
+        #[serde(flatten)]
+        channel: ChannelNamed,
+        /// Whose inbox.
+        subject: Subject,
+        /// The session that the host made for it.
+        session: SessionId,
+        /// What it came from.
+        origin: Origin,
+        /// Its turn.
+        turn: TurnId,
+        /// The size of what was taken in, in bytes.
+        bytes: u64,
     },
     /// Another provider served than the first choice.
     ProviderFallback {

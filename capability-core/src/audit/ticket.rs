@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Asked, Event, InvocationId, OutcomeKind, Record, SchemaPlace, Submission};
+use super::{Asked, Event, InvocationId, OutcomeKind, ProvidedBy, Record, SchemaPlace, Submission};
 use crate::approval::ApprovalId;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, CapabilityName, Class};
 use crate::executor::{Effect, Guarantees, Inner};
+use crate::provider::ProviderDecision;
 use crate::session::Session;
 use crate::time::Timestamp;
 
@@ -22,6 +23,7 @@ pub(crate) struct AuditTicket {
     pub(crate) session: Session,
     invocation: InvocationId,
     capability: Option<(CapabilityName, NonZeroU32, Class)>,
+    provided: Option<Arc<ProvidedBy>>,
     begun: Instant,
     /// The wall clock when it was opened; later times are counted from it, so that one invocation's records are in order
     /// even when the clock is set meanwhile.
@@ -56,6 +58,7 @@ impl AuditTicket {
             session,
             invocation,
             capability: None,
+            provided: None,
             stage: Stage::Entry,
             effect: Effect::NotStarted,
             approval: None,
@@ -64,9 +67,10 @@ impl AuditTicket {
         }
     }
 
-    /// The capability is settled.
-    pub(crate) fn resolved(&mut self, capability: &Capability, class: Class) {
+    /// The capability is settled, and who carries it out where that is not this host.
+    pub(crate) fn resolved(&mut self, capability: &Capability, class: Class, decided: Option<&ProviderDecision>) {
         self.capability = Some((capability.name(), capability.version(), class));
+        self.provided = decided.and_then(ProvidedBy::of).map(Arc::new);
     }
 
     pub(crate) const fn invocation(&self) -> InvocationId {
@@ -75,7 +79,12 @@ impl AuditTicket {
 
     #[inline]
     pub(crate) fn asked(&self) -> Asked {
-        Asked { invocation: self.invocation, capability: self.capability, identity: self.session.shared_identity() }
+        Asked {
+            invocation: self.invocation,
+            capability: self.capability,
+            provided: self.provided.clone(),
+            identity: self.session.shared_identity(),
+        }
     }
 
     /// Something was waited for, or somebody else's code has run.

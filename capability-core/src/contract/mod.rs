@@ -115,6 +115,7 @@ pub struct Options {
     pub locked: bool,
     pub resident: bool,
     pub idempotent: bool,
+    pub previews: bool,
 }
 
 impl Options {
@@ -131,6 +132,7 @@ impl Options {
         locked: false,
         resident: false,
         idempotent: false,
+        previews: false,
     };
 }
 
@@ -174,6 +176,11 @@ impl Capability {
     #[must_use]
     pub const fn class(&self) -> Class {
         self.class
+    }
+
+    /// Whether a call of it can count as this: as it is compiled, and as whatever an operator gives to a tool that it leads to.
+    pub(crate) fn may_be(&self, side_effect: SideEffect) -> bool {
+        self.class.side_effect == side_effect || self.through().is_some()
     }
 
     /// What the class demands. Computed on every call; nothing stores it.
@@ -232,6 +239,13 @@ impl Capability {
         self.definition.options.idempotent
     }
 
+    /// True when its author's code looks at the call before anybody is asked, and what it finds is judged, shown and approved.
+    /// That look is taken here, so nobody else carries such a capability out.
+    #[must_use]
+    pub const fn previews(&self) -> bool {
+        self.definition.options.previews
+    }
+
     /// A short human name, when one was written.
     #[must_use]
     pub const fn title(&self) -> Option<&'static str> {
@@ -253,6 +267,14 @@ impl Capability {
     /// Whether a handle of this family is among them.
     pub(crate) fn holds(&self, family: HandleFamily) -> bool {
         self.handles().iter().any(|kind| kind.family() == family)
+    }
+
+    /// The kind of provider that a call of it goes on to: an entry that holds [`ProviderTool`](crate::handle::ProviderTool)
+    /// names the provider by its scope and the tool by its argument `tool`, and is judged as that very tool.
+    #[must_use]
+    pub fn through(&self) -> Option<crate::provider::ProviderType> {
+        let held = self.handles().iter().find(|kind| kind.family() == HandleFamily::ProviderTool)?;
+        crate::provider::ProviderType::named(held.instance())
     }
 
     /// The package that compiled it in.

@@ -61,6 +61,7 @@ async fn consume(
         Ok(Moved::Yes) => {
             executor.changed();
             course.ticket.waited();
+            course.answered = true;
             Ok(course)
         }
         Ok(Moved::Unknown) => Err(course.refuse(Code::ApprovalUnknown)),

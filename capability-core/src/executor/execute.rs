@@ -2,13 +2,15 @@
 
 use super::invocation::{Confirmed, Course, Executed, Invocation, Stopped};
 use super::outcome::{Effect, Ended, sentence};
-use super::runner::{BodyEnd, Guarantees};
+use super::runner::{BodyEnd, Guarantees, Prepared};
 use crate::arguments::ResultFault;
 use crate::audit::{Event, Record, SchemaPlace, Submission};
+use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
+use crate::failure::Failure;
 use crate::future::{Soon, at_once};
-use crate::handle::HandleFamily;
+use crate::handle::{HandleFamily, ToolReply};
 
 impl Invocation<Confirmed> {
     pub(super) async fn into_executed(self) -> Result<Invocation<Executed>, Box<Stopped>> {
@@ -20,7 +22,11 @@ impl Invocation<Confirmed> {
         if course.ticket.session.ending().has_come() {
             return Err(course.stop(Ended::Cancelled));
         }
-        let guarantees = course.ticket.executor.runner.guarantees(entry);
+        // Of what runs elsewhere nothing is promised here.
+        let guarantees = match course.decided.as_ref().filter(|decided| decided.runs_elsewhere()) {
+            Some(_) => Guarantees::NONE,
+            None => course.ticket.executor.runner.guarantees(entry),
+        };
         course.ticket.guarantees = Some(guarantees);
         if let Some(recorded) = recorded_first(&mut course, entry, guarantees) {
             if recorded.durable().await.is_err() {
@@ -40,10 +46,10 @@ impl Invocation<Confirmed> {
             return Err(course.refuse(Code::MissingRuntimeBinding));
         };
         // From here on a record that nobody finishes says what may have happened.
-        course.ticket.effect = Effect::of_unfinished(entry);
-        call.confirm();
+        course.ticket.effect = Effect::of_unfinished(entry, course.class(entry));
+        call.confirm(course.answered);
         let mut cancelled = false;
-        let end = match course.ticket.executor.runner.run(prepared, call) {
+        let end = match course.running(prepared, call) {
             Soon::Ready(end) => end,
             Soon::Later(mut running) => match at_once(&mut running).await {
                 Some(end) => end,
@@ -59,6 +65,7 @@ impl Invocation<Confirmed> {
         };
         // Nobody answers for the body from here on: whatever is left of it is served nothing more.
         course.held = None;
+        let end = course.delivered(end);
         course.settle(entry, end);
         if cancelled {
             // The session ended before the deadline came; what is known of the world is the same.
@@ -71,9 +78,10 @@ impl Invocation<Confirmed> {
 /// What must be in the log before the body runs: the intent of a call that leaves a trace, and every secret that is bound to
 /// it. The submission of the last one stands for those before it: the log keeps their order.
 fn recorded_first(course: &mut Course, entry: &Capability, guarantees: Guarantees) -> Option<Submission> {
-    let class = entry.class();
+    let class = course.class(entry);
     let leaves_a_trace = class.side_effect == SideEffect::Mutating || class.network == Network::External;
-    if !leaves_a_trace && entry.handles().is_empty() {
+    let stands_in = course.decided.as_ref().is_some_and(|decided| decided.fallback_from.is_some());
+    if !leaves_a_trace && entry.handles().is_empty() && !stands_in {
         return None;
     }
     // The author's own part may have taken its time.
@@ -83,16 +91,61 @@ fn recorded_first(course: &mut Course, entry: &Capability, guarantees: Guarantee
     let secrets = entry.handles().iter().filter(|kind| kind.family() == HandleFamily::Secret);
     let bindings =
         secrets.map(|kind| Event::SecretBinding { asked: asked(), source: kind.family(), name: kind.instance() });
-    intent
+    let fallback = stands_in.then(|| Event::ProviderFallback { asked: asked() });
+    fallback
         .into_iter()
+        .chain(intent)
         .chain(bindings)
         .fold(None, |_, event| Some(course.ticket.submit(Record { at: course.ticket.at(), event })))
 }
 
+/// What another provider gives back, if it keeps to the entry's cap.
+fn within(end: BodyEnd, most: u64) -> BodyEnd {
+    match end {
+        BodyEnd::Result(json) if json.len() as u64 > most => BodyEnd::TooLarge,
+        end => end,
+    }
+}
+
 impl Course {
+    /// The body on its way: with whoever the decision says carries it out.
+    fn running(&self, prepared: Prepared, call: Call) -> Soon<'_, BodyEnd> {
+        let executor = &self.ticket.executor;
+        match self.decided.as_ref().filter(|decided| decided.runs_elsewhere()) {
+            Some(decided) => {
+                let (deadline, most) = (call.deadline(), call.max_result());
+                match executor.providers.run(decided, self.arguments.as_bytes(), call) {
+                    Soon::Ready(end) => Soon::Ready(within(end, most)),
+                    Soon::Later(running) => Soon::Later(Box::pin(async move {
+                        let ended = tokio::time::timeout_at(deadline, running).await;
+                        ended.map_or(BodyEnd::TimedOut, |end| within(end, most))
+                    })),
+                }
+            }
+            None => executor.runner.run(prepared, call),
+        }
+    }
+
+    /// The end as it is delivered: what a provider says that is not the one any more under which the call was admitted is not.
+    fn delivered(&self, end: BodyEnd) -> BodyEnd {
+        let (Some(decided), Some(held)) = (&self.decided, self.registered()) else { return end };
+        let executor = &self.ticket.executor;
+        let session = self.ticket.session.identity().id;
+        let provided = decided.tool.is_some() || decided.runs_elsewhere();
+        if provided
+            && matches!(end, BodyEnd::Result(_))
+            && !executor.still_holds(decided, held, self.arguments.as_bytes(), session)
+        {
+            return BodyEnd::Failed(Failure::public(
+                "the provider went away, or its tool changed, before the answer was there: it is not given",
+            ));
+        }
+        end
+    }
+
     /// What the body's end means for the caller and for the world.
     fn settle(&mut self, entry: &Capability, end: BodyEnd) {
-        let unfinished = Effect::of_unfinished(entry);
+        let unfinished = Effect::of_unfinished(entry, self.class(entry));
         // A result that cannot be given is still a body that ran to its end.
         let completed = match unfinished {
             Effect::NotStarted => Effect::NotStarted,
@@ -131,6 +184,13 @@ impl Course {
         built.validators.result_text(&result).map_err(|ResultFault { keyword, schema_path }| {
             keyword.zip(schema_path).map(|(keyword, path)| SchemaPlace::of_schema(keyword, path))
         })?;
+        if let Some(tool) = self.decided.as_ref().and_then(|decided| decided.tool.as_ref()) {
+            let reply: ToolReply = serde_json::from_str(&result).map_err(|_| None)?;
+            // Whatever says that it failed promises nothing.
+            if !reply.is_error && !tool.keeps_its_promise(reply.structured.as_ref(), result.len()) {
+                return Err(None);
+            }
+        }
         Ok(result)
     }
 }

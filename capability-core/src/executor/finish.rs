@@ -4,6 +4,8 @@ use super::invocation::{Course, Executed, Invocation, Stopped, refused_at};
 use super::outcome::{Effect, Ended, Outcome};
 use crate::audit::{Ending, Submission};
 use crate::code::Stage;
+use crate::handle::{HandleFamily, OwnResult};
+use crate::store::{KeptResult, MAX_KEPT_RESULT};
 
 impl Invocation<Executed> {
     pub(super) async fn into_outcome(self) -> Outcome {
@@ -32,6 +34,7 @@ impl Course {
             self.ticket.stage = refused_at(code, self.ticket.stage);
         }
         let (stage, effect, entry) = (self.ticket.stage, self.ticket.effect, self.entry());
+        let decided = self.decided.take();
         let asks = matches!(ended, Ended::Pending { .. });
         let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes };
         let recorded = match self.ticket.finish(ending) {
@@ -43,7 +46,9 @@ impl Course {
                 if asks {
                     self.ticket.executor.changed();
                 }
-                Outcome { entry, ended, effect, stage, receipt: Some(receipt) }
+                let outcome = Outcome { entry, ended, effect, stage, receipt: Some(receipt), decided };
+                self.keep(&outcome);
+                outcome
             }
             Err(_) => {
                 // A question whose record is missing is not asked.
@@ -51,9 +56,38 @@ impl Course {
                     let _ = self.ticket.executor.approvals.withdraw(approval).await;
                     self.ticket.executor.changed();
                 }
-                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None }
+                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None, decided }
             }
         }
+    }
+}
+
+impl Course {
+    /// Keeps a result for its session, where the host keeps any. What was recalled is not kept again.
+    fn keep(&self, outcome: &Outcome) {
+        let ticket = &self.ticket;
+        let (Some(results), Some(result), Some(entry)) =
+            (ticket.executor.results.get(), outcome.result(), outcome.entry)
+        else {
+            return;
+        };
+        let (Some(receipt), false) = (outcome.receipt, entry.holds(HandleFamily::OwnHistory)) else { return };
+        if result.len() > MAX_KEPT_RESULT {
+            return;
+        }
+        let identity = ticket.session.identity();
+        results.keep(KeptResult {
+            session: identity.id,
+            subject: identity.subject.clone(),
+            receipt,
+            result: OwnResult {
+                capability: entry.name().as_str().to_owned(),
+                version: entry.version(),
+                at: ticket.at(),
+                trust: outcome.observation().trust,
+                result: result.to_owned(),
+            },
+        });
     }
 }
 

@@ -2,6 +2,8 @@
 
 use core::num::NonZeroU32;
 
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
 use super::standing::{Given, ended_event};
@@ -13,6 +15,7 @@ use crate::approval::{
 use crate::audit::{ApprovalStep, Event, GrantStep, Granted, Receipt, SinkFault};
 use crate::code::Code;
 use crate::policy::Verdict;
+use crate::provider::ProviderDecision;
 use crate::registry::Registered;
 use crate::session::Mode;
 use crate::store::{Answer, Moved, StoreFault};
@@ -126,7 +129,8 @@ impl Executor {
         if !limit.covers(asked) {
             return Err(GrantFault::TooWide(limit));
         }
-        let input = stored_input(held, approval).ok_or(GrantFault::Changed)?;
+        let decided = self.decided_again(held, approval)?;
+        let input = stored_input(held, approval, decided.as_deref()).ok_or(GrantFault::Changed)?;
         if input.definition() != filed.ground.definition || inner.policy_revision() != filed.ground.policy {
             return Err(GrantFault::Changed);
         }
@@ -144,6 +148,7 @@ impl Executor {
         let given = Given {
             id: GrantId(bytes),
             terms,
+            tool: decided.as_ref().and_then(|decided| decided.tag()),
             covers: (scope, input.covered(&inner.key, scope)),
             ground: filed.ground,
             expires_at: now.after(asked.longest),
@@ -255,8 +260,10 @@ impl Executor {
             Err(AnswerFault::Not(_) | AnswerFault::Audit) => return Ok(None),
         };
         let Ok((held, limit, scope)) = self.grantable(&filed) else { return Ok(None) };
+        let decided = self.decided_again(held, &filed.approval).ok().flatten();
+        let decided = decided.as_deref();
         let approval = &filed.approval;
-        let Some(own) = stored_input(held, approval).map(|input| input.covered(&self.0.key, scope)) else {
+        let Some(own) = stored_input(held, approval, decided).map(|input| input.covered(&self.0.key, scope)) else {
             return Ok(None);
         };
         let past = self.0.approvals.past_calls(&approval.capability, LOOKED_AT).await?;
@@ -265,7 +272,7 @@ impl Executor {
                 PendingApproval { arguments: past.arguments.clone(), target: past.target.clone(), ..approval.clone() };
             past.subject == approval.identity.subject
                 && past.version == approval.version
-                && stored_input(held, &as_asked).is_some_and(|input| input.covered(&self.0.key, scope) == own)
+                && stored_input(held, &as_asked, decided).is_some_and(|input| input.covered(&self.0.key, scope) == own)
         });
         Ok(Some(GrantPreview { limit, scope, covered, not_covered }))
     }
@@ -274,7 +281,7 @@ impl Executor {
     fn grantable(&self, filed: &Filed) -> Result<(&Registered, GrantLimit, GrantScope), GrantFault> {
         let approval = &filed.approval;
         let held = self.0.registry.resolve(&approval.capability, approval.version.get()).ok_or(GrantFault::Changed)?;
-        let class = held.entry().class();
+        let class = self.decided_again(held, approval)?.map_or(held.entry().class(), |decided| decided.class);
         if Grantable::of(class).is_none() {
             return Err(GrantFault::Floor);
         }
@@ -288,6 +295,15 @@ impl Executor {
         let limit = self.0.grant_limits.of(&approval.capability, class).ok_or(GrantFault::Off)?;
         let of_the_question = approval.grant.ok_or(GrantFault::Off)?;
         Ok((held, limit.narrowed(of_the_question), scope))
+    }
+
+    /// The decision about a stored call, as it is made now.
+    fn decided_again(
+        &self,
+        held: &Registered,
+        approval: &PendingApproval,
+    ) -> Result<Option<Arc<ProviderDecision>>, GrantFault> {
+        self.0.decided(held, &approval.arguments, approval.identity.id).map_err(|_| GrantFault::Changed)
     }
 
     /// A pending approval with its content.
@@ -340,7 +356,12 @@ impl Executor {
 }
 
 /// What the digests of a stored call are taken of.
-fn stored_input<'a>(held: &'a Registered, approval: &'a PendingApproval) -> Option<DigestInput<'a>> {
+fn stored_input<'a>(
+    held: &'a Registered,
+    approval: &'a PendingApproval,
+    decided: Option<&'a ProviderDecision>,
+) -> Option<DigestInput<'a>> {
+    let provider = decided.unwrap_or_else(|| held.served());
     Some(DigestInput {
         capability: held.entry().name().as_str(),
         version: held.entry().version(),
@@ -348,8 +369,8 @@ fn stored_input<'a>(held: &'a Registered, approval: &'a PendingApproval) -> Opti
         arguments: &approval.arguments,
         target: approval.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
         identity: &approval.identity,
-        provider: held.served().provider_id,
-        definition: None,
+        provider: (provider.provider_type, &provider.provider_id),
+        definition: provider.definition_digest(),
         preview: approval.preview.as_ref(),
     })
 }

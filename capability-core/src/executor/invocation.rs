@@ -12,12 +12,14 @@ use crate::arguments::Arguments;
 use crate::audit::{AuditTicket, SchemaPlace};
 use crate::call::Call;
 use crate::code::{Code, Stage};
+use crate::contract::schema::ARGUMENTS;
 use crate::contract::{Capability, TargetKind};
-use crate::handle::{Lease, LeaseHolder, Terms};
-use crate::policy::Decision;
+use crate::handle::{Foreign, HandleFamily, Lease, LeaseHolder, Terms};
+use crate::policy::{Decision, PathRules};
 use crate::provider::ProviderDecision;
 use crate::registry::Registered;
 use crate::session::Ending;
+use crate::time::Timestamp;
 
 /// One invocation in one state.
 ///
@@ -66,8 +68,9 @@ pub(super) struct Course {
     pub(super) resumed: Option<Box<Filed>>,
     /// Resolved: the entry's place in the registry, and beyond its end until then. Entries live as long as the executor.
     pub(super) at: usize,
-    /// Resolved: the decision about an entry that this host does not serve. For all others the registry keeps it.
-    pub(super) unserved: Option<Arc<ProviderDecision>>,
+    /// Resolved: the decision about a foreign tool, about what another provider carries out, and about what nothing does. For
+    /// all others the registry keeps it.
+    pub(super) decided: Option<Arc<ProviderDecision>>,
     /// Validated: in their canonical form.
     pub(super) arguments: Arguments,
     /// Validated: what the arguments name as the thing acted on.
@@ -80,6 +83,8 @@ pub(super) struct Course {
     pub(super) held: Option<LeaseHolder>,
     /// Validated: what would run. What policy denies is not prepared. Execute takes it.
     pub(super) prepared: Option<(Prepared, Call)>,
+    /// Confirmed: whether a person's answer to this very call was used up for it.
+    pub(super) answered: bool,
     /// Executed or stopped: how it ended; what became of the world is the ticket's.
     pub(super) ended: Option<Ended>,
     /// Where in a schema it ended.
@@ -118,13 +123,14 @@ impl Course {
                 proposal,
                 resumed: None,
                 at: usize::MAX,
-                unserved: None,
+                decided: None,
                 arguments: Arguments::default(),
                 target: None,
                 scope: None,
                 judged: None,
                 held: None,
                 prepared: None,
+                answered: false,
                 ended: None,
                 place: None,
             },
@@ -143,8 +149,8 @@ impl Course {
 
     /// The decision about it.
     pub(super) fn provider(&self) -> Option<&ProviderDecision> {
-        match &self.unserved {
-            Some(unserved) => Some(unserved),
+        match &self.decided {
+            Some(decided) => Some(decided),
             None => self.registered().map(Registered::served),
         }
     }
@@ -158,10 +164,33 @@ impl Course {
             target: self.target.clone(),
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
+            foreign: self.foreign(),
+            asks: entry.holds(HandleFamily::Context).then(|| self.ticket.session.clone()),
             ending: Ending::default(),
+            rules: self.path_rules(entry),
+            shown: std::sync::OnceLock::new(),
         });
         self.held = Some(LeaseHolder::of(&lease));
         Call::new(lease)
+    }
+
+    /// What goes on to a provider's tool, with the decision that it goes on under; none for every other call.
+    fn foreign(&self) -> Option<Box<Foreign>> {
+        let decision = self.decided.as_ref().filter(|decision| decision.tool.is_some())?;
+        let arguments = self.arguments.text_of(ARGUMENTS)?.to_vec();
+        Some(Box::new(Foreign { decision: Arc::clone(decision), arguments }))
+    }
+
+    /// The rules of this moment, for an entry that is lent files.
+    fn path_rules(&self, entry: &Capability) -> Option<PathRules> {
+        entry.handles().iter().find(|kind| kind.family() == HandleFamily::Workspace)?;
+        let executor = &self.ticket.executor;
+        let policy = executor.policy.current();
+        if policy.is_empty() {
+            return None;
+        }
+        let at = if policy.asks_for_the_time() { executor.environment.now() } else { Timestamp::from_micros(0) };
+        Some(PathRules { policy, session: self.ticket.session.clone(), scope: self.scope.clone(), at })
     }
 
     /// Ends here, before the body began. What was prepared is thrown away.

@@ -3,12 +3,14 @@
 //! `invoke` and `resume` are the two doors, and both run all six stages. Source: RFC-0003, "Deterministic Executor".
 
 mod confirm;
+mod decide;
 mod desk;
 mod edit;
 mod execute;
 mod finish;
 mod grants;
 mod invocation;
+mod listing;
 #[cfg(feature = "analysis")]
 mod mirror;
 mod outcome;
@@ -38,16 +40,17 @@ pub use steps::{ReadyToAudit, ReadyToConfirm, ReadyToExecute, ReadyToPermit, Rea
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::approval::{ApprovalId, ApprovalStatus, DigestKey, Filed, GrantLimits, OperatorMint};
 use crate::audit::{AuditTicket, Event, InvocationId, Record, Sink, Submission};
 use crate::code::{Code, Stage};
 use crate::handle::Broker;
 use crate::policy::PolicySource;
+use crate::provider::{ProviderSnapshot, Providers};
 use crate::registry::Registry;
 use crate::session::{Mode, Session, SessionMint};
-use crate::store::{Approvals, Found, Grants, History, OptIns, Turns};
+use crate::store::{Approvals, Found, Grants, History, OptIns, Results, Turns};
 use crate::time::Environment;
 
 use invocation::Course;
@@ -93,6 +96,8 @@ pub struct Setup {
     pub history: Arc<dyn History>,
     /// Tells which rules are in force.
     pub policy: Arc<dyn PolicySource>,
+    /// Tells which providers there are beside this host.
+    pub providers: Arc<dyn Providers>,
     /// The wall clock and randomness.
     pub environment: Arc<dyn Environment>,
     /// The installation's digest key.
@@ -114,6 +119,9 @@ pub(crate) struct Inner {
     grant_limits: GrantLimits,
     history: Arc<dyn History>,
     policy: Arc<dyn PolicySource>,
+    providers: Arc<dyn Providers>,
+    /// Whether there can be providers at all.
+    provided: bool,
     pub(crate) environment: Arc<dyn Environment>,
     key: DigestKey,
     limits: Limits,
@@ -124,6 +132,8 @@ pub(crate) struct Inner {
     /// Held by whoever answers or expires, so that record and move are one step to everybody else; with what was recorded
     /// as expired and has not moved yet.
     desk: tokio::sync::Mutex<BTreeSet<ApprovalId>>,
+    /// Keeps results for their own sessions, once a host has said where.
+    results: OnceLock<Arc<dyn Results>>,
     /// Half of every invocation's id: random per start.
     start: [u8; 8],
     /// The other half: counted.
@@ -183,6 +193,7 @@ impl Executor {
             turns,
             opt_ins,
             policy,
+            providers,
             grants,
             grant_limits,
             history,
@@ -206,12 +217,15 @@ impl Executor {
             grant_limits,
             history,
             policy,
+            provided: providers.any(),
+            providers,
             environment,
             key,
             limits,
             standing: Standing::default(),
             changes: tokio::sync::watch::Sender::default(),
             desk,
+            results: OnceLock::new(),
             start,
             count,
         };
@@ -224,10 +238,22 @@ impl Executor {
         &self.0.registry
     }
 
+    /// Keeps every result that is given from here on where its own session can have it again. Said once, by the host; what is
+    /// said later changes nothing, and without it nothing is kept.
+    pub fn keep_results(&self, results: Arc<dyn Results>) {
+        let _ = self.0.results.set(results);
+    }
+
     /// The rules in force at this moment.
     #[must_use]
     pub fn policy(&self) -> Arc<crate::policy::Policy> {
         self.0.policy.current()
+    }
+
+    /// The providers that are known at this moment.
+    #[must_use]
+    pub fn providers(&self) -> Arc<ProviderSnapshot> {
+        self.0.providers.snapshot()
     }
 
     /// What the runner can promise for an entry.
@@ -338,6 +364,8 @@ impl Executor {
             version: approval.version.get(),
             arguments: approval.arguments.clone(),
             claims: approval.claims.clone(),
+            // What was approved is bound to the definition by its digest.
+            selected: None,
         };
         course.resumed = Some(Box::new(filed));
         Ok(Invocation { course, state: Proposed(()) })

@@ -1,6 +1,7 @@
 //! How an invocation ended, as its caller sees it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
@@ -9,9 +10,10 @@ use serde_json::value::RawValue;
 use crate::approval::{ApprovalId, DenialReason, Successor};
 use crate::audit::{OutcomeKind, Receipt};
 use crate::code::{Code, Stage};
-use crate::contract::{Capability, Network, SideEffect};
+use crate::contract::{Capability, Class, Network, SideEffect};
 use crate::handle::HandleFamily;
 use crate::observation::Observation;
+use crate::provider::{Diagnostic, ProviderDecision};
 use crate::time::Timestamp;
 
 /// What became of the world.
@@ -39,8 +41,7 @@ impl Effect {
 
     /// What is known of an entry's body that began and gave no result. Only what neither changes nor leaves anything can be
     /// called off without a trace; a read-only and local body can still have written into its subject's journal.
-    pub(crate) fn of_unfinished(entry: &Capability) -> Self {
-        let class = entry.class();
+    pub(crate) fn of_unfinished(entry: &Capability, class: Class) -> Self {
         match (class.side_effect, class.network) {
             (SideEffect::ReadOnly, Network::Local) if entry.holds(HandleFamily::Journal) => Self::Unknown,
             (SideEffect::ReadOnly, Network::Local) => Self::NotStarted,
@@ -189,7 +190,7 @@ impl core::fmt::Debug for Ended {
 /// The answer to one invocation.
 ///
 /// As JSON: `outcome`, `effect`, and where there are such, `stage`, `code`, `message`, `help`, `result`, `approval` with
-/// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `receipt` with `seq` and `hash`.
+/// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `notice`, `receipt` with `seq` and `hash`.
 #[derive(Debug, Clone)]
 #[must_use = "an outcome says whether anything happened"]
 pub struct Outcome {
@@ -199,6 +200,8 @@ pub struct Outcome {
     pub(crate) effect: Effect,
     pub(crate) stage: Stage,
     pub(crate) receipt: Option<Receipt>,
+    /// The decision that it went under, where that is not the registry's own.
+    pub(crate) decided: Option<Arc<ProviderDecision>>,
 }
 
 impl Outcome {
@@ -236,6 +239,29 @@ impl Outcome {
     #[must_use]
     pub const fn receipt(&self) -> Option<Receipt> {
         self.receipt
+    }
+
+    /// The decision that it went under; none for what this host carries out by itself, as for what got no further than
+    /// resolve.
+    #[must_use]
+    pub fn provider(&self) -> Option<&ProviderDecision> {
+        self.decided.as_deref()
+    }
+
+    /// Which of the seven ways it went, other than the caller thought; none where there is nothing to say.
+    #[must_use]
+    pub fn diagnostic(&self) -> Option<Diagnostic> {
+        match self.code() {
+            Some(code) => Diagnostic::of(code),
+            None => self.decided.as_ref().and_then(|decided| decided.diagnostic()),
+        }
+    }
+
+    /// What a person is told beside the outcome: that another provider served, or that one works less well than it could.
+    #[must_use]
+    pub fn notice(&self) -> Option<&str> {
+        let decided = self.decided.as_ref().filter(|decided| decided.code.is_none())?;
+        decided.user_visible_message.as_deref()
     }
 
     /// The result's JSON text, when there is one.
@@ -366,6 +392,9 @@ impl Serialize for Outcome {
         }
         if let Ended::Superseded { successor: Successor::By(by) } = &self.ended {
             map.serialize_entry("successor", by)?;
+        }
+        if let Some(notice) = self.notice() {
+            map.serialize_entry("notice", notice)?;
         }
         if let Some(receipt) = self.receipt {
             map.serialize_entry("receipt", &receipt)?;

@@ -6,8 +6,8 @@ use crate::audit::{Contributions, Event, Record, RulesAsked};
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network};
 use crate::future::Soon;
-use crate::policy::{Decision, OptIn, Question, Rule, RulesSaid, Verdict, evaluate_into};
-use crate::provider::AdmissionStatus;
+use crate::policy::{Binding, Decision, OptIn, Question, Rule, RulesSaid, Verdict, evaluate_into};
+use crate::provider::ProviderDecision;
 use crate::store::{Reservation, TurnCaps};
 use crate::time::Timestamp;
 
@@ -40,7 +40,7 @@ impl Invocation<Validated> {
             return Err(course.refuse(Code::AuditUnavailable));
         }
         if verdict == Verdict::Deny {
-            let denial = denial(decision, entry);
+            let denial = denial(decision, entry, course.provider());
             return Err(course.refuse(denial));
         }
         // A resumed call keeps the reservation that its first attempt made.
@@ -70,11 +70,15 @@ impl Invocation<Validated> {
 impl Course {
     /// Puts down what policy says at this moment, and gives the verdict.
     pub(super) fn judge(&mut self, entry: &Capability) -> Verdict {
-        let opt_in = match entry.class().network {
+        let class = self.class(entry);
+        let opt_in = match class.network {
             Network::Local => OptIn::Off,
             Network::External => self.ticket.executor.opt_ins.state(entry.name().family()),
         };
-        let bound = self.provider().is_some_and(|provider| provider.admission_status == AdmissionStatus::Ready);
+        let binding = match self.provider() {
+            Some(provider) => Binding::of(provider),
+            None => Binding::Missing,
+        };
         let session = &self.ticket.session;
         let identity = session.identity();
         let policy = self.ticket.executor.policy.current();
@@ -82,7 +86,7 @@ impl Course {
         let preview = self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview());
         let question = Question {
             capability: entry,
-            class: entry.class(),
+            class,
             subject: &identity.subject,
             origin: identity.origin,
             declarations: session.declarations(),
@@ -92,7 +96,7 @@ impl Course {
             acts_on: preview.map_or(&[], |preview| &preview.acts_on),
             mode: identity.mode,
             opt_in,
-            bound,
+            binding,
             raised: preview.and_then(|preview| preview.raise),
             faulted: false,
             // The clock is only read for rules that ask for it.
@@ -110,7 +114,7 @@ impl Course {
 }
 
 /// A denial in words, with the family and handles filled in where that tells an operator what to do.
-fn denial(decision: &Decision, entry: &Capability) -> Refusal {
+fn denial(decision: &Decision, entry: &Capability, provider: Option<&ProviderDecision>) -> Refusal {
     let code = decision.code();
     let family = entry.name().family();
     match code {
@@ -125,6 +129,12 @@ fn denial(decision: &Decision, entry: &Capability) -> Refusal {
             Refusal { message: message.into(), ..code.into() }
         }
         Code::RuleDeny => denied_by_rule(decision),
+        Code::ProviderOffline | Code::FallbackDisabled => {
+            match provider.and_then(|provider| provider.offline_reason.as_ref()) {
+                Some(why) => Refusal { message: format!("{}: {why}", code.message()).into(), ..code.into() },
+                None => code.into(),
+            }
+        }
         _ => code.into(),
     }
 }

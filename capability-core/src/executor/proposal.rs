@@ -1,6 +1,7 @@
 //! What somebody asks for.
 
 use crate::approval::Claims;
+use crate::surface::SelectionDigest;
 
 /// An untrusted request: an exact name and version, argument bytes as they came, and two bounded claims.
 ///
@@ -11,13 +12,22 @@ pub struct Proposal {
     pub(crate) version: u32,
     pub(crate) arguments: Vec<u8>,
     pub(crate) claims: Claims,
+    /// The definition that was selected, when one was.
+    pub(crate) selected: Option<SelectionDigest>,
 }
 
 impl Proposal {
     /// A request for exactly this name and version with these bytes, which are looked at from the validate stage on.
     #[must_use]
     pub fn new(name: impl Into<String>, version: u32, arguments: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), version, arguments: arguments.into(), claims: Claims::default() }
+        Self { name: name.into(), version, arguments: arguments.into(), claims: Claims::default(), selected: None }
+    }
+
+    /// Of that very definition of the tool and of no other: resolve refuses it once the tool is another one.
+    #[must_use]
+    pub const fn selected(mut self, digest: SelectionDigest) -> Self {
+        self.selected = Some(digest);
+        self
     }
 
     /// With what the proposer says about it.

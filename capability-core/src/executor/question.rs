@@ -33,8 +33,8 @@ impl Course {
             arguments: self.arguments.as_bytes(),
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
             identity: self.ticket.session.identity(),
-            provider: self.provider()?.provider_id,
-            definition: None,
+            provider: self.provider().map(|provider| (provider.provider_type, &*provider.provider_id))?,
+            definition: self.provider()?.definition_digest(),
             preview: self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
         };
         Some(Question { course: self, held, decision: self.judged.as_ref()?, input })
@@ -58,7 +58,7 @@ impl Question<'_> {
             id: ApprovalId(id),
             capability: entry.name().as_str().to_owned(),
             version: entry.version(),
-            class: entry.class(),
+            class: course.class(entry),
             risk: entry.risk(),
             identity: course.ticket.session.identity().clone(),
             arguments: course.arguments.as_bytes().to_vec(),
@@ -86,7 +86,7 @@ impl Question<'_> {
         self.decision.verdict() == Verdict::Ask
             && self.decision.deciding().all(|said| said.contributor.source().is_some())
             && self.decision.grant_limit() != Some(MaxGrant::Never)
-            && Grantable::of(self.held.entry().class()).is_some()
+            && Grantable::of(self.course.class(self.held.entry())).is_some()
             && self.course.ticket.session.identity().mode == Mode::Live
             && GrantScope::of(self.course.target.as_ref()).is_some()
             // A standing answer is to one thing.
@@ -99,7 +99,7 @@ impl Question<'_> {
             return None;
         }
         let entry = self.held.entry();
-        let limit = self.course.ticket.executor.grant_limits.of(entry.name().as_str(), entry.class())?;
+        let limit = self.course.ticket.executor.grant_limits.of(entry.name().as_str(), self.course.class(entry))?;
         match self.decision.grant_limit() {
             None => Some(limit),
             Some(MaxGrant::Never) => None,
@@ -122,6 +122,7 @@ impl Question<'_> {
         Some(Asking {
             identity: self.course.ticket.session.shared_identity(),
             capability: (entry.name(), entry.version()),
+            tool: self.course.decided.as_ref().and_then(|decided| decided.tag()),
             covered: [GrantScope::Target, GrantScope::Exact]
                 .map(|scope| (scope, self.input.covered(&inner.key, scope))),
             ground: ground(inner, &self.input, self.decision),

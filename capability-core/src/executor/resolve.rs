@@ -2,6 +2,7 @@
 
 use super::invocation::{Invocation, Proposed, Resolved, Stopped};
 use crate::code::{Code, Stage};
+use crate::surface::SelectionDigest;
 
 impl Invocation<Proposed> {
     pub(super) fn into_resolved(self) -> Result<Invocation<Resolved>, Box<Stopped>> {
@@ -13,11 +14,31 @@ impl Invocation<Proposed> {
             .position(&course.proposal.name, course.proposal.version)
             .and_then(|at| executor.registry.at(at).map(|held| (at, held.entry(), held)));
         let Some((at, entry, held)) = found else {
-            return Err(course.refuse(Code::UnknownCapability));
+            // A provider that says to carry it out has the name from elsewhere: here nothing owns it.
+            let code = if executor.is_carried_out(&course.proposal.name, course.ticket.session.identity().id) {
+                Code::UnsupportedCapability
+            } else {
+                Code::UnknownCapability
+            };
+            return Err(course.refuse(code));
         };
-        course.unserved = if executor.binds(entry) { None } else { Some(held.unserved()) };
+        let decided = executor.decided(held, &course.proposal.arguments, course.ticket.session.identity().id);
         course.at = at;
-        course.ticket.resolved(entry, entry.class());
+        match decided {
+            Ok(decided) => course.decided = decided,
+            Err(code) => {
+                course.ticket.resolved(entry, entry.class(), None);
+                return Err(course.refuse(code));
+            }
+        }
+        let class = course.class(entry);
+        course.ticket.resolved(entry, class, course.decided.as_deref());
+        if let Some(selected) = course.proposal.selected {
+            let found = course.registered().zip(course.provider());
+            if found.and_then(|(held, provider)| SelectionDigest::of(provider, held)) != Some(selected) {
+                return Err(course.refuse(Code::SelectionStale));
+            }
+        }
         Ok(Invocation { course, state: Resolved(()) })
     }
 }

@@ -13,6 +13,7 @@ use super::Inner;
 use crate::approval::{GrantEnd, GrantId, GrantScope, Ground, InvocationDigest};
 use crate::audit::{Event, GrantStep, Granted, Record};
 use crate::contract::CapabilityName;
+use crate::provider::ToolTag;
 use crate::session::{SessionIdentity, Subject};
 use crate::store::{Spent, StoreFault};
 use crate::time::Timestamp;
@@ -46,6 +47,8 @@ struct Gone {
 pub(super) struct Given {
     pub(super) id: GrantId,
     pub(super) terms: Granted,
+    /// The foreign tool that it is about: one capability leads to many.
+    pub(super) tool: Option<ToolTag>,
     /// What it covers, as a keyed hash.
     pub(super) covers: (GrantScope, InvocationDigest),
     /// What the question stood on that it was given in answer to.
@@ -59,6 +62,7 @@ pub(super) struct Given {
 pub(super) struct Asking {
     pub(super) identity: Arc<SessionIdentity>,
     pub(super) capability: (CapabilityName, NonZeroU32),
+    pub(super) tool: Option<ToolTag>,
     /// What a grant of either scope would cover.
     pub(super) covered: [(GrantScope, InvocationDigest); 2],
     pub(super) ground: Ground,
@@ -156,6 +160,7 @@ impl Standing {
     fn answering(&self, asking: &Asking, now: Timestamp) -> Vec<Given> {
         let about = |given: &Given| {
             (given.terms.capability, given.terms.version) == asking.capability
+                && given.tool == asking.tool
                 && given.terms.session == asking.identity.id
                 && given.terms.subject == asking.identity.subject
         };
@@ -295,6 +300,7 @@ mod tests {
         Given {
             id: GrantId::from_bytes([7; 16]),
             terms,
+            tool: None,
             covers: COVERS,
             ground: GROUND,
             expires_at: Timestamp::from_micros(60_000_000),
@@ -314,6 +320,7 @@ mod tests {
         Asking {
             identity: Arc::new(identity),
             capability: (given.terms.capability, given.terms.version),
+            tool: None,
             covered: [COVERS, other],
             ground,
         }

@@ -2,14 +2,16 @@
 
 use super::invocation::{Course, Invocation, Resolved, Stopped, Validated};
 use super::outcome::{Ended, Refusal, sentence};
-use super::runner::PrepareFault;
+use super::runner::{PrepareFault, Prepared};
 use crate::arguments::{ArgumentCode, ArgumentFault, Arguments};
 use crate::audit::SchemaPlace;
+use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::Capability;
+use crate::contract::schema::ARGUMENTS;
 use crate::future::Soon;
 use crate::policy::Verdict;
-use crate::preview::Preview;
+use crate::provider::AdmissionStatus;
 
 impl Invocation<Resolved> {
     pub(super) async fn into_validated(self) -> Result<Invocation<Validated>, Box<Stopped>> {
@@ -23,7 +25,7 @@ impl Invocation<Resolved> {
         if course.judge(entry) != Verdict::Deny {
             let call = course.call(entry);
             let (mut waited, mut cancelled) = (false, false);
-            let prepared = match course.ticket.executor.runner.prepare(entry, course.arguments.as_bytes(), &call) {
+            let prepared = match course.preparing(entry, &call) {
                 Soon::Ready(prepared) => prepared,
                 Soon::Later(preparing) => {
                     waited = true;
@@ -44,9 +46,12 @@ impl Invocation<Resolved> {
             }
             match prepared {
                 Ok(prepared) => {
-                    // What the author's look at the call raises is policy's to hear, however soon it came.
-                    if prepared.preview().is_some_and(Preview::is_for_policy) {
-                        course.judged = None;
+                    if let Some(preview) = prepared.preview() {
+                        call.lease().show(&preview.rests_on);
+                        // What the author's look at the call raises is policy's to hear, however soon it came.
+                        if preview.is_for_policy() {
+                            course.judged = None;
+                        }
                     }
                     course.prepared = Some((prepared, call));
                 }
@@ -59,6 +64,14 @@ impl Invocation<Resolved> {
 }
 
 impl Course {
+    /// The author's part on its way. What another provider carries out is prepared where it runs.
+    fn preparing(&self, entry: &'static Capability, call: &Call) -> Soon<'_, Result<Prepared, PrepareFault>> {
+        if self.decided.as_ref().is_some_and(|decided| decided.runs_elsewhere()) {
+            return Soon::Ready(Ok(Prepared::elsewhere(Box::new(()), None)));
+        }
+        self.ticket.executor.runner.prepare(entry, self.arguments.as_bytes(), call)
+    }
+
     /// Puts the arguments in their canonical form in the place of the bytes that were sent, with what they name as target
     /// and scope.
     fn read(&mut self) -> Result<&'static Capability, Box<Refusal>> {
@@ -83,6 +96,7 @@ impl Course {
                 return refused(refusal);
             }
         };
+        self.read_through()?;
         let target = entry.target();
         if let Some(name) = target.argument {
             self.target = named(&self.arguments, name).map(|text| (target.kind, text));
@@ -91,6 +105,38 @@ impl Course {
             self.scope = named(&self.arguments, name);
         }
         Ok(entry)
+    }
+}
+
+impl Course {
+    /// Holds what goes on to a provider's tool against the tool's own schema.
+    fn read_through(&mut self) -> Result<(), Box<Refusal>> {
+        let Some(decision) =
+            self.decided.as_ref().filter(|_| self.registered().is_some_and(|held| held.through().is_some()))
+        else {
+            return Ok(());
+        };
+        if decision.admission_status == AdmissionStatus::Malformed {
+            // The envelope's own schema has refused it; this is the fail-closed end of a path that does not exist.
+            return Err(Box::new(Code::SchemaViolation.into()));
+        }
+        // What is not there is refused by policy, and so is what is out of use: their schemas may not be there either.
+        let Some(tool) = decision.tool.as_ref().filter(|_| decision.code.is_none()) else { return Ok(()) };
+        let checked = self.arguments.text_of(ARGUMENTS).and_then(|text| tool.check_arguments(text));
+        match checked {
+            Some(Ok(())) => Ok(()),
+            Some(Err(fault)) => {
+                let keyword = fault.keyword;
+                let (refusal, _) = refused_arguments(fault);
+                self.place = keyword.map(SchemaPlace::of_foreign);
+                Err(Box::new(Refusal {
+                    message: sentence(refusal.message.into_owned()).into(),
+                    help: sentence(refusal.help.into_owned()).into(),
+                    ..refusal
+                }))
+            }
+            None => Err(Box::new(Code::SchemaFault.into())),
+        }
     }
 }
 

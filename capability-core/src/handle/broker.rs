@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::endpoint::fits;
+use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, HandleFamily, HandleKind, HttpMethod, Lease,
-    Listing, MAX_ENTRY_BYTES, MAX_PATH_BYTES, MAX_WRITE_BYTES, Workdir,
+    BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind,
+    HttpMethod, Lease, Listing, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_WRITE_BYTES, OwnCall,
+    OwnCalls, OwnResult, ProviderConnected, TargetPlace, ToolReply, Workdir,
 };
-use crate::contract::Class;
+use crate::audit::Receipt;
+use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
 
@@ -30,6 +33,16 @@ pub enum BrokerRequest {
         /// The entry, untrusted text.
         text: String,
     },
+    /// An earlier result of the lease's own session.
+    Recall {
+        /// What it came with.
+        receipt: Receipt,
+    },
+    /// What the lease's own subject asked for, and what became of it.
+    Reflect {
+        /// Which calls.
+        wanted: OwnCalls,
+    },
     /// A connection to the lease's approved target. There is nothing to name.
     Connect,
     /// The certificate authorities that the operator trusts beside the public ones.
@@ -51,6 +64,17 @@ pub enum BrokerRequest {
     Open {
         /// Relative to the workspace root.
         path: String,
+        /// Whether a file with a second name is refused.
+        sole: bool,
+    },
+    /// The lease's approved target, a path from the root of the file system, opened to be read. There is nothing to name.
+    OpenTarget,
+    /// Where the lease's target is. Nothing of its content is told.
+    PlaceTarget,
+    /// The hash of a file of the workspace, or that there is none.
+    Fingerprint {
+        /// Relative to the workspace root.
+        path: String,
     },
     /// What stands in a directory of the workspace.
     List {
@@ -69,6 +93,11 @@ pub enum BrokerRequest {
         /// Relative to the workspace root.
         path: String,
     },
+    /// Change files of the workspace, all or none.
+    Change {
+        /// Each of them once.
+        changes: Vec<FileChange>,
+    },
     /// A secret's value.
     Reveal {
         /// The secret kind's name.
@@ -84,6 +113,23 @@ pub enum BrokerRequest {
         /// Which.
         command: Command,
     },
+    /// Whether the call's subject declares something; answered from the lease.
+    Declares {
+        /// A capability's name.
+        name: String,
+        /// Its scope.
+        scope: Option<String>,
+    },
+    /// A call of the tool that the lease's decision names, with the arguments that were judged. There is nothing to name.
+    CallTool {
+        /// The kind of provider, as the handle has it.
+        kind: String,
+    },
+    /// A connection to the provider that the lease's target names.
+    ConnectProvider {
+        /// The kind of provider, as the handle has it.
+        kind: String,
+    },
 }
 
 impl core::fmt::Debug for BrokerRequest {
@@ -94,16 +140,25 @@ impl core::fmt::Debug for BrokerRequest {
             Self::DayBegan => "DayBegan",
             Self::Device => "Device",
             Self::Append { .. } => "Append",
+            Self::Recall { .. } => "Recall",
+            Self::Reflect { .. } => "Reflect",
             Self::Connect => "Connect",
             Self::Authorities => "Authorities",
             Self::Exchange { .. } => "Exchange",
             Self::Open { .. } => "Open",
+            Self::OpenTarget => "OpenTarget",
+            Self::PlaceTarget => "PlaceTarget",
+            Self::Fingerprint { .. } => "Fingerprint",
             Self::List { .. } => "List",
             Self::Write { .. } => "Write",
             Self::Remove { .. } => "Remove",
+            Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
             Self::Workdir { .. } => "Workdir",
             Self::Run { .. } => "Run",
+            Self::Declares { .. } => "Declares",
+            Self::CallTool { .. } => "CallTool",
+            Self::ConnectProvider { .. } => "ConnectProvider",
         })
     }
 }
@@ -119,17 +174,71 @@ impl BrokerRequest {
             | Self::Device
             | Self::Authorities
             | Self::Open { .. }
+            | Self::PlaceTarget
+            | Self::Fingerprint { .. }
             | Self::List { .. }
-            | Self::Workdir { .. } => false,
+            | Self::Workdir { .. }
+            | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
+            // A question stands on what it shows, not on what was seen before.
+            | Self::Recall { .. }
+            | Self::Reflect { .. }
             | Self::Connect
             | Self::Exchange { .. }
+            | Self::OpenTarget
             | Self::Write { .. }
             | Self::Remove { .. }
+            | Self::Change { .. }
             | Self::Reveal { .. }
-            | Self::Run { .. } => true,
+            | Self::CallTool { .. }
+            | Self::Run { .. }
+            | Self::ConnectProvider { .. } => true,
         }
+    }
+
+    /// Whether it may be asked for these paths: by what they are called, by the call's target, and by whether a person answered
+    /// the call.
+    ///
+    /// # Errors
+    /// [`BrokerFault::Protected`], [`BrokerFault::Sensitive`] and [`BrokerFault::Unanswered`], and which one.
+    pub(crate) fn is_for_its_paths(
+        &self,
+        declared: &[HandleKind],
+        target: Option<&str>,
+        answered: bool,
+    ) -> Result<(), BrokerFault> {
+        let read = |path: &String| {
+            let asked = answered && target == Some(path);
+            if is_sensitive_path(path) && !asked { Err(BrokerFault::Sensitive) } else { Ok(()) }
+        };
+        let changed = |path: &String| if is_protected_path(path) { Err(BrokerFault::Protected) } else { read(path) };
+        match self {
+            Self::Open { path, .. } => read(path),
+            // Whoever has the hash of a short secret can find the secret. What changes a file is answered afresh before it
+            // tells anybody anything, and its preview rests on what is there.
+            Self::Fingerprint { path } if declared.iter().any(HandleKind::may_change) && target == Some(path) => Ok(()),
+            Self::Fingerprint { path } => read(path),
+            Self::OpenTarget if answered && target.is_some() => Ok(()),
+            Self::OpenTarget => Err(BrokerFault::Unanswered),
+            Self::Write { path, .. } | Self::Remove { path } => changed(path),
+            Self::Change { changes } => changes.iter().try_for_each(|change| changed(&change.path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The paths of the workspace that it names.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        let (one, several) = match self {
+            Self::Open { path, .. }
+            | Self::Fingerprint { path }
+            | Self::List { path }
+            | Self::Write { path, .. }
+            | Self::Remove { path } => (Some(path), &[][..]),
+            Self::Change { changes } => (None, changes.as_slice()),
+            _ => (None, &[][..]),
+        };
+        one.into_iter().chain(several.iter().map(|change| &change.path)).map(String::as_str)
     }
 
     /// Whether what it gives along is within what its handle takes, whoever made it: a request that did not come through
@@ -137,13 +246,37 @@ impl BrokerRequest {
     pub(crate) fn is_within_caps(&self) -> bool {
         match self {
             Self::Append { text } => text.len() <= MAX_ENTRY_BYTES,
-            Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
-            Self::Open { path } | Self::List { path } | Self::Remove { path } | Self::Workdir { path } => {
-                path.len() <= MAX_PATH_BYTES
+            Self::Reflect { wanted } => {
+                wanted.most <= MAX_OWN_CALLS
+                    && wanted.capability.as_ref().is_none_or(|name| name.len() <= MAX_NAME_BYTES)
             }
+            Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
+            Self::Open { path, .. }
+            | Self::List { path }
+            | Self::Remove { path }
+            | Self::Fingerprint { path }
+            | Self::Workdir { path } => path.len() <= MAX_PATH_BYTES,
             Self::Run { command } => command.fits(),
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
-            Self::Now | Self::DayBegan | Self::Device | Self::Connect | Self::Authorities | Self::Reveal { .. } => true,
+            Self::Declares { name, scope } => {
+                name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
+            }
+            Self::Change { changes } => {
+                let short = changes.iter().all(|change| change.path.len() <= MAX_PATH_BYTES);
+                let bytes = changes.iter().filter_map(|change| change.content.as_ref()).map(Vec::len).sum::<usize>();
+                short && changes.len() <= MAX_CHANGES && bytes <= MAX_WRITE_BYTES
+            }
+            Self::Now
+            | Self::DayBegan
+            | Self::Device
+            | Self::Connect
+            | Self::Authorities
+            | Self::OpenTarget
+            | Self::PlaceTarget
+            | Self::Recall { .. }
+            | Self::Reveal { .. }
+            | Self::CallTool { .. }
+            | Self::ConnectProvider { .. } => true,
         }
     }
 
@@ -161,21 +294,23 @@ impl BrokerRequest {
             Self::Now | Self::DayBegan => holds(HandleFamily::Clock, "").map(drop),
             Self::Device => holds(HandleFamily::Device, "").map(drop),
             Self::Append { .. } => holds(HandleFamily::Journal, "").map(drop),
+            Self::Recall { .. } | Self::Reflect { .. } => holds(HandleFamily::OwnHistory, "").map(drop),
             Self::Connect | Self::Authorities => holds(HandleFamily::Http, "").map(drop),
             Self::Exchange { endpoint, method, path, .. } => {
                 let kind = holds(HandleFamily::Endpoint, endpoint)?;
                 if kind.lists(*method, path) { Ok(()) } else { Err(BrokerFault::NotListed) }
             }
-            Self::Open { .. } | Self::List { .. } => holds(HandleFamily::Workspace, "").map(drop),
-            Self::Write { .. } | Self::Remove { .. } => {
-                if holds(HandleFamily::Workspace, "")?.may_change() {
-                    Ok(())
-                } else {
-                    Err(BrokerFault::Undeclared)
-                }
+            Self::Open { .. } | Self::OpenTarget | Self::PlaceTarget | Self::Fingerprint { .. } | Self::List { .. } => {
+                holds(HandleFamily::Workspace, "").map(drop)
+            }
+            Self::Write { .. } | Self::Remove { .. } | Self::Change { .. } => {
+                if holds(HandleFamily::Workspace, "")?.may_change() { Ok(()) } else { Err(BrokerFault::Undeclared) }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
             Self::Workdir { .. } | Self::Run { .. } => holds(HandleFamily::Terminal, "").map(drop),
+            Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
+            Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
+            Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
         }
     }
 }
@@ -191,12 +326,22 @@ pub enum BrokerReply {
     Device(Box<DeviceReadings>),
     /// The entry is stored.
     Appended,
+    /// The earlier result, where there is one.
+    Recalled(Option<Box<OwnResult>>),
+    /// The calls, the newest first.
+    Reflected(Vec<OwnCall>),
     /// The operator's own certificate authorities, each a certificate in DER.
     Authorities(Vec<Vec<u8>>),
     /// What the service answered.
     Exchanged(EndpointReply),
     /// What stands in the directory.
     Listed(Listing),
+    /// Where the target is.
+    Placed(TargetPlace),
+    /// The file's hash; none when there is no file.
+    Fingerprint(Option<Fingerprint>),
+    /// The files are as they were to be, durably.
+    Changed,
     /// The file is in place, durably.
     Written,
     /// The file is gone.
@@ -205,6 +350,12 @@ pub enum BrokerReply {
     Workdir(Workdir),
     /// How a command ended.
     Ran(Box<CommandEnd>),
+    /// Whether it is declared.
+    Declares(bool),
+    /// What the tool answered.
+    Called(Box<ToolReply>),
+    /// What the provider has.
+    Connected(ProviderConnected),
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
@@ -225,9 +376,11 @@ pub trait Broker: Send + Sync + 'static {
 #[cfg(test)]
 mod tests {
     use super::BrokerRequest;
+    use crate::audit::Receipt;
     use crate::handle::{
-        BrokerFault, Clock, Command, Device, Endpoint, EndpointKind, Handle as _, HandleKind, Http, HttpMethod,
-        Journal, Read, Reads, Secret, SecretKind, Terminal, Workspace, Write,
+        BrokerFault, Clock, Command, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind,
+        Http, HttpMethod, Journal, McpServers, OwnCalls, OwnHistory, ProviderLink, ProviderTool, Read, Reads, Secret,
+        SecretKind, Terminal, Workspace, Write,
     };
 
     struct Service;
@@ -258,14 +411,65 @@ mod tests {
             (BrokerRequest::Append { text: String::new() }, Journal::KIND),
             (BrokerRequest::Connect, Http::KIND),
             (exchange("service", HttpMethod::Get, "/state"), Endpoint::<Service>::KIND),
-            (BrokerRequest::Open { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Open { path: path(), sole: false }, Workspace::<Read>::KIND),
             (BrokerRequest::List { path: path() }, Workspace::<Read>::KIND),
             (BrokerRequest::Write { path: path(), content: vec![] }, Workspace::<Write>::KIND),
             (BrokerRequest::Remove { path: path() }, Workspace::<Write>::KIND),
             (BrokerRequest::Reveal { secret: "token".to_owned() }, Secret::<Token>::KIND),
             (BrokerRequest::Workdir { path: path() }, Terminal::KIND),
             (BrokerRequest::Run { command: command(1) }, Terminal::KIND),
+            (BrokerRequest::Declares { name: "fs.read".to_owned(), scope: None }, Context::KIND),
+            (BrokerRequest::CallTool { kind: "mcp".to_owned() }, ProviderTool::<McpServers>::KIND),
+            (BrokerRequest::ConnectProvider { kind: "mcp".to_owned() }, ProviderLink::<McpServers>::KIND),
+            (BrokerRequest::OpenTarget, Workspace::<Read>::KIND),
+            (BrokerRequest::PlaceTarget, Workspace::<Read>::KIND),
+            (BrokerRequest::Fingerprint { path: path() }, Workspace::<Read>::KIND),
+            (BrokerRequest::Change { changes: vec![change("a", 0)] }, Workspace::<Write>::KIND),
+            (BrokerRequest::Recall { receipt: Receipt { seq: 1, hash: None } }, OwnHistory::KIND),
+            (BrokerRequest::Reflect { wanted: OwnCalls::default() }, OwnHistory::KIND),
         ]
+    }
+
+    fn change(path: &str, bytes: usize) -> FileChange {
+        FileChange { path: path.to_owned(), before: None, content: Some(vec![0; bytes]) }
+    }
+
+    #[test]
+    fn what_is_secret_is_read_and_what_is_protected_is_changed_for_nobody_who_was_not_asked_for_it() {
+        let of = |path: &str| -> [BrokerRequest; 4] {
+            let named = || path.to_owned();
+            [
+                BrokerRequest::Open { path: named(), sole: false },
+                BrokerRequest::Write { path: named(), content: vec![] },
+                BrokerRequest::Remove { path: named() },
+                BrokerRequest::Change { changes: vec![change("a", 0), change(path, 0)] },
+            ]
+        };
+        let (reads, changes) = ([Workspace::<Read>::KIND], [Workspace::<Write>::KIND]);
+        let said =
+            |path: &str, target, answered| of(path).map(|request| request.is_for_its_paths(&changes, target, answered));
+        let (clear, secret) = (Ok(()), Err(BrokerFault::Sensitive));
+        assert_eq!(said("a/b", None, false), [clear; 4]);
+        assert_eq!(said("a/.ENV", None, false), [secret; 4]);
+        assert_eq!(said("a/.ENV", Some("a/.ENV"), false), [secret; 4], "nobody answered");
+        assert_eq!(said("a/.ENV", Some("a/.env"), true), [secret; 4], "another path is another file");
+        assert_eq!(said("a/.ENV", Some("a/.ENV"), true), [clear; 4]);
+        let protected = Err(BrokerFault::Protected);
+        assert_eq!(said(".Git/config", Some(".Git/config"), true), [clear, protected, protected, protected]);
+        assert_eq!(said(".ssh/x", Some(".ssh/x"), true), [clear, protected, protected, protected]);
+        for (target, answered, expected) in [
+            (None, true, Err(BrokerFault::Unanswered)),
+            (Some("/x"), false, Err(BrokerFault::Unanswered)),
+            (Some("/x"), true, clear),
+        ] {
+            assert_eq!(BrokerRequest::OpenTarget.is_for_its_paths(&reads, target, answered), expected);
+        }
+        // The hash of a secret is told to what changes that very file, and to a call that was answered for it.
+        let hash = BrokerRequest::Fingerprint { path: ".env".to_owned() };
+        assert_eq!(hash.is_for_its_paths(&changes, Some(".env"), false), clear);
+        assert_eq!(hash.is_for_its_paths(&changes, Some("x"), false), secret);
+        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), false), secret);
+        assert_eq!(hash.is_for_its_paths(&reads, Some(".env"), true), clear);
     }
 
     #[test]
@@ -322,13 +526,18 @@ mod tests {
             asked(vec![("q".to_owned(), "x".repeat(8 << 10))], None),
             asked(query(0), Some(vec![b'1'; (256 << 10) + 1])),
             BrokerRequest::Write { path: path(), content: vec![0; (1 << 20) + 1] },
-            BrokerRequest::Open { path: "x".repeat(1025) },
             BrokerRequest::Workdir { path: "x".repeat(1025) },
             BrokerRequest::Run { command: command(0) },
             BrokerRequest::Run { command: command(300_001) },
             BrokerRequest::Run { command: Command { argv: vec![], ..command(1) } },
             BrokerRequest::Run { command: Command { argv: vec![String::new(); 257], ..command(1) } },
             BrokerRequest::Run { command: Command { argv: vec!["x".repeat(128 << 10), "y".to_owned()], ..command(1) } },
+            BrokerRequest::Reflect { wanted: OwnCalls { most: 51, ..OwnCalls::default() } },
+            BrokerRequest::Open { path: "x".repeat(1025), sole: true },
+            BrokerRequest::Fingerprint { path: "x".repeat(1025) },
+            BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
+            BrokerRequest::Change { changes: vec![change("x", 1 << 19), change("y", (1 << 19) + 1)] },
+            BrokerRequest::Change { changes: (0..65).map(|_| change("x", 0)).collect() },
         ] {
             assert!(!request.is_within_caps(), "{request:?}");
         }
@@ -338,7 +547,13 @@ mod tests {
     #[test]
     fn whatever_is_seen_elsewhere_leaves_a_trace() {
         let seen: Vec<_> = every_request().iter().map(|(request, _)| request.leaves_a_trace()).collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true, true, true, false, true]);
+        assert_eq!(
+            seen,
+            [
+                false, false, true, true, true, false, false, true, true, true, false, true, false, true, true, true,
+                false, false, true, true, true
+            ]
+        );
     }
 
     #[test]

@@ -3,15 +3,19 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::{Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed};
+use super::{
+    BrokerFault, BrokerReply, BrokerRequest, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed,
+};
 use crate::call::Call;
-use crate::session::{Mode, SessionIdentity, Subject, TurnId};
+use crate::failure::Failure;
+use crate::session::{Declaration, Mode, SessionIdentity, Subject, TurnId};
 
 /// The call's circumstances. Reading it changes nothing and reaches nothing.
 #[derive(Debug, Clone)]
 pub struct Context {
     identity: Arc<SessionIdentity>,
     deadline: tokio::time::Instant,
+    call: Call,
 }
 
 impl Context {
@@ -33,6 +37,33 @@ impl Context {
         self.identity.mode
     }
 
+    /// Goes on only if the subject's manifest declares `declaration`, and so does whoever it acts for: a name as in `fs.read`,
+    /// with its scope as in `mcp.call:docs`. A component is judged by its own slot: by what its session declares.
+    ///
+    /// A declaration is necessary, never sufficient: what the call goes on to do is judged by itself.
+    ///
+    /// ```
+    /// use capability_core::{Context, Failure};
+    ///
+    /// async fn summary(context: &Context) -> Result<(), Failure> {
+    ///     context.require("fs.read").await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// A public failure that names what is missing; a private one when `declaration` is none.
+    pub async fn require(&self, declaration: &str) -> Result<(), Failure> {
+        let required: Declaration = declaration.parse()?;
+        let (name, scope) = (required.name().to_owned(), required.scope().map(str::to_owned));
+        match self.call.ask(BrokerRequest::Declares { name, scope }).await? {
+            BrokerReply::Declares(true) => Ok(()),
+            BrokerReply::Declares(false) => Err(Failure::public(format!(
+                "this subject's manifest does not declare `{required}`\nhelp: an operator adds it to the subject's manifest"
+            ))),
+            _ => Err(BrokerFault::WrongReply.into()),
+        }
+    }
+
     /// How long the call may still run; zero once the deadline has passed.
     #[must_use]
     pub fn remaining(&self) -> Duration {
@@ -48,6 +79,6 @@ impl Handle for Context {
     type Scope = Targetless;
 
     fn lend(call: &Call) -> Self {
-        Self { identity: Arc::clone(&call.lease().terms().identity), deadline: call.deadline() }
+        Self { identity: Arc::clone(&call.lease().terms().identity), deadline: call.deadline(), call: call.clone() }
     }
 }

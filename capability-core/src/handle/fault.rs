@@ -77,6 +77,20 @@ pub enum BrokerFault {
     HardLinked,
     /// The machine's own permissions refuse it.
     NotPermitted,
+    /// The provider's tool is not the one that was judged any more.
+    DefinitionChanged,
+    /// What is so called is secret, and nobody answered for this very path.
+    Sensitive,
+    /// What is there is no capability's to reach: the host's own, the kernel's, or what others run and believe.
+    Protected,
+    /// A rule says more to that path than to what the call was judged by.
+    RuleDenied,
+    /// No person answered this very call.
+    Unanswered,
+    /// What stands there is not what the approval rests on.
+    Changed,
+    /// The path is absolute and leads into the workspace.
+    InsideWorkspace,
 }
 
 impl BrokerFault {
@@ -112,6 +126,13 @@ impl BrokerFault {
             Self::NotAFile => "what is at that path is not of the kind that was asked for",
             Self::HardLinked => "the file has a second name, perhaps outside the workspace",
             Self::NotPermitted => "the machine's own permissions refuse it",
+            Self::DefinitionChanged => "the provider's tool is not the one that was judged any more",
+            Self::Sensitive => "what is so called is secret, and nobody answered for this very path",
+            Self::Protected => "what is there is no capability's to reach",
+            Self::RuleDenied => "a rule is about that path",
+            Self::Unanswered => "no person answered this very call",
+            Self::Changed => "what stands there has changed since it was shown",
+            Self::InsideWorkspace => "the absolute path leads into the workspace",
         }
     }
 
@@ -153,6 +174,13 @@ impl BrokerFault {
             Self::NotAFile => "name a plain file, or a directory where one is asked for",
             Self::HardLinked => "replace it by a copy of its own first",
             Self::NotPermitted => "the operator gives the host's user access to it",
+            Self::DefinitionChanged => "an operator looks at what changed and accepts it, or not",
+            Self::Sensitive => "read it alone, by its own path: a person is asked then",
+            Self::Protected => "nothing lifts this; a person does it by hand",
+            Self::RuleDenied => "ask for it alone, by its own path: the rule says then what it takes",
+            Self::Unanswered => "the capability's `preview` raises such a call to a question",
+            Self::Changed => "propose the call again: what it does now is shown anew",
+            Self::InsideWorkspace => "write it as it is from the workspace's root, as in `notes/today.md`",
         }
     }
 

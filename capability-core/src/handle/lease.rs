@@ -1,12 +1,14 @@
 //! For whom a handle is served, and for how long.
 
 use core::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Broker, HandleKind};
 use crate::audit::InvocationId;
 use crate::contract::{Capability, CapabilityName, TargetKind};
-use crate::session::{Ending, SessionIdentity};
+use crate::policy::PathRules;
+use crate::provider::ProviderDecision;
+use crate::session::{Ending, Session, SessionIdentity};
 
 /// For whom a request is made: minted by the executor for one invocation, never by a capability. Cheap to clone; all clones
 /// are one lease.
@@ -25,7 +27,22 @@ pub(crate) struct Terms {
     pub(crate) broker: Arc<dyn Broker>,
     /// How many bytes the result's JSON text may have.
     pub(crate) max_result: u64,
+    /// The decision about a foreign tool, and the exact text of the arguments that it would be sent; boxed: few calls have it.
+    pub(crate) foreign: Option<Box<Foreign>>,
+    /// The session, for a body that may ask what its subject declares; none where the body runs elsewhere.
+    pub(crate) asks: Option<Session>,
     pub(crate) ending: Ending,
+    /// Rules that may be about paths; none where there are no rules, and where no files are lent.
+    pub(crate) rules: Option<PathRules>,
+    /// What the preview rests on, once there is one: what a person answers for, or has answered for.
+    pub(crate) shown: OnceLock<Vec<[u8; 32]>>,
+}
+
+/// A call that goes on to a provider.
+#[derive(Clone)]
+pub(crate) struct Foreign {
+    pub(crate) decision: Arc<ProviderDecision>,
+    pub(crate) arguments: Vec<u8>,
 }
 
 impl Lease {
@@ -71,6 +88,24 @@ impl Lease {
     #[must_use]
     pub fn target(&self) -> Option<(TargetKind, &str)> {
         self.0.target.as_ref().map(|(kind, text)| (*kind, text.as_str()))
+    }
+
+    /// The decision that this very call was judged and approved under, with the JSON text of the arguments that go to the
+    /// provider; none for a call that this host carries out by itself.
+    #[must_use]
+    pub fn provided(&self) -> Option<(&Arc<ProviderDecision>, &[u8])> {
+        self.0.foreign.as_ref().map(|foreign| (&foreign.decision, foreign.arguments.as_slice()))
+    }
+
+    /// Whether the call's preview rests on that: what is approved holds for it and for nothing else.
+    #[must_use]
+    pub fn rests_on(&self, hash: &[u8; 32]) -> bool {
+        self.0.shown.get().is_some_and(|shown| shown.contains(hash))
+    }
+
+    /// Keeps what the preview rests on.
+    pub(crate) fn show(&self, rests_on: &[[u8; 32]]) {
+        let _ = self.0.shown.set(rests_on.to_vec());
     }
 
     /// The declared handle of that family and instance, with what it allows; `None` when the entry declares none.

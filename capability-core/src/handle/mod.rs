@@ -10,12 +10,15 @@
 //! | [`&Clock`](Clock) | [`now`](Clock::now), [`day_began`](Clock::day_began) | any |
 //! | [`&Device`](Device) | [`readings`](Device::readings): one set of [`DeviceReadings`] | any |
 //! | [`&Journal`](Journal) | [`append`](Journal::append) | any |
+//! | [`&OwnHistory`](OwnHistory) | [`result`](OwnHistory::result), [`calls`](OwnHistory::calls) | any |
 //! | [`&Http`](Http) | [`connect`](Http::connect), [`target`](Http::target), [`authorities`](Http::authorities) | `external`, with a `target` |
 //! | [`&Endpoint<K>`](Endpoint) | [`get`](Endpoint::get), [`post`](Endpoint::post) | any; a `K` that [`Changes`] needs `mutating` |
-//! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries) | any |
-//! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write) and [`remove`](Workspace::remove) as well | `mutating` |
+//! | [`&Workspace<Read>`](Workspace) | [`open`](Workspace::open), [`read`](Workspace::read), [`entries`](Workspace::entries), [`fingerprint`](Workspace::fingerprint), [`open_target`](Workspace::open_target) | any |
+//! | [`&Workspace<Write>`](Workspace) | [`write`](Workspace::write), [`remove`](Workspace::remove) and [`change`](Workspace::change) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run) | `mutating` |
+//! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
+//! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
 //! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, [`Terminal::workdir`] and the reading side of `Workspace` answer;
 //! once it has ended, none does.
@@ -31,7 +34,10 @@ mod fault;
 mod http;
 mod journal;
 mod lease;
+mod names;
+mod own;
 mod permits;
+mod provider;
 mod secret;
 mod terminal;
 mod workspace;
@@ -48,11 +54,17 @@ pub use endpoint::{
 pub use fault::BrokerFault;
 pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
+pub(crate) use lease::{Foreign, LeaseHolder, Terms};
 pub use lease::{Lease, LeaseEnding};
-pub(crate) use lease::{LeaseHolder, Terms};
+pub use names::{is_protected_path, is_sensitive_path};
+pub use own::{Because, MAX_OWN_CALLS, OwnCall, OwnCalls, OwnHistory, OwnResult};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
+};
+pub use provider::{
+    Edges, McpServers, OmittedContent, ProviderConnected, ProviderKind, ProviderLink, ProviderTool, Relays,
+    ToolContent, ToolReply,
 };
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use terminal::{
@@ -60,8 +72,9 @@ pub use terminal::{
     Terminal, Workdir,
 };
 pub use workspace::{
-    EntryKind, Listing, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES, MAX_WRITE_BYTES, Read, Workspace, WorkspaceAccess,
-    WorkspaceEntry, Write, is_plain_path,
+    EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
+    MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,
+    is_plain_path,
 };
 
 use crate::call::Call;
@@ -90,6 +103,8 @@ pub enum HandleFamily {
     Device,
     /// The subject's own append-only journal.
     Journal,
+    /// What happened in the subject's name.
+    OwnHistory,
     /// The approved public host.
     Http,
     /// A service the operator configured.
@@ -100,6 +115,10 @@ pub enum HandleFamily {
     Secret,
     /// Programs that the host runs.
     Terminal,
+    /// One tool of a provider that the operator connected.
+    ProviderTool,
+    /// The way to a provider that the operator configured.
+    ProviderLink,
 }
 
 impl HandleFamily {
@@ -111,11 +130,14 @@ impl HandleFamily {
             Self::Clock => "clock",
             Self::Device => "device",
             Self::Journal => "journal",
+            Self::OwnHistory => "own_history",
             Self::Http => "http",
             Self::Endpoint => "endpoint",
             Self::Workspace => "workspace",
             Self::Secret => "secret",
             Self::Terminal => "terminal",
+            Self::ProviderTool => "provider_tool",
+            Self::ProviderLink => "provider_link",
         }
     }
 }

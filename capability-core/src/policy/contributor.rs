@@ -10,7 +10,8 @@ use super::{Decision, Verdict};
 use crate::code::Code;
 use crate::contract::{Capability, Class, DefaultEffect, Network, SideEffect, TargetKind};
 use crate::preview::Raise;
-use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
+use crate::provider::ProviderDecision;
+use crate::session::{Ancestor, Declarations, Demand, Mode, Origin, Subject};
 use crate::time::Timestamp;
 
 /// The state of an external family's switch. Anything but a legible `On` is off.
@@ -22,6 +23,50 @@ pub enum OptIn {
     Off,
     /// The setting cannot be read.
     Damaged,
+}
+
+/// Whether whoever would carry out a call can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binding {
+    /// It can: this host serves every handle of the entry, or the provider of the tool is there.
+    Bound,
+    /// Nothing is bound to the entry, or to the tool.
+    Missing,
+    /// The provider cannot be reached.
+    Offline,
+    /// The tool is out of use.
+    Quarantined,
+    /// The first choice cannot be reached, and none may stand in for it.
+    FallbackDisabled,
+}
+
+impl Binding {
+    /// Of a host that serves the entry's handles, or does not.
+    #[must_use]
+    pub const fn of_host(serves: bool) -> Self {
+        if serves { Self::Bound } else { Self::Missing }
+    }
+
+    /// What a decision says of it. What should have been refused before is bound to nothing.
+    pub(crate) const fn of(decision: &ProviderDecision) -> Self {
+        match decision.code {
+            None => Self::Bound,
+            Some(Code::ProviderOffline) => Self::Offline,
+            Some(Code::ToolQuarantined) => Self::Quarantined,
+            Some(Code::FallbackDisabled) => Self::FallbackDisabled,
+            Some(_) => Self::Missing,
+        }
+    }
+
+    const fn code(self) -> Option<Code> {
+        match self {
+            Self::Bound => None,
+            Self::Missing => Some(Code::MissingRuntimeBinding),
+            Self::Offline => Some(Code::ProviderOffline),
+            Self::Quarantined => Some(Code::ToolQuarantined),
+            Self::FallbackDisabled => Some(Code::FallbackDisabled),
+        }
+    }
 }
 
 /// Everything a verdict depends on.
@@ -50,8 +95,8 @@ pub struct Question<'a> {
     pub mode: Mode,
     /// The switch of the entry's family; looked at for external classes only.
     pub opt_in: OptIn,
-    /// Whether the host serves every handle of the entry.
-    pub bound: bool,
+    /// Whether whoever would carry it out can.
+    pub binding: Binding,
     /// What the capability's own look at the call raises; none before it has looked, and where it has nothing to say.
     pub raised: Option<Raise>,
     /// Whether anything that should have informed this question failed.
@@ -160,14 +205,17 @@ impl Contributor {
     fn with(self, question: &Question<'_>, ruled: &Ruled) -> Contribution {
         let (verdict, code) = match self {
             Self::Locked => deny_if(question.capability.is_locked(), Code::Locked),
-            Self::Declared => deny_if(!is_declared(question, question.declarations), Code::Undeclared),
+            Self::Declared => declared(question, question.declarations),
             Self::Mode => of_mode(question.mode, question.class),
             Self::OptIn => match (question.class.network, question.opt_in) {
                 (Network::Local, _) | (Network::External, OptIn::On) => clear(),
                 (Network::External, OptIn::Off) => (Verdict::Deny, Code::OptInOff),
                 (Network::External, OptIn::Damaged) => (Verdict::Deny, Code::OptInDamaged),
             },
-            Self::Binding => deny_if(!question.bound, Code::MissingRuntimeBinding),
+            Self::Binding => match question.binding.code() {
+                None => clear(),
+                Some(code) => (Verdict::Deny, code),
+            },
             Self::Floor => {
                 if question.class.confirmation().is_required() {
                     (Verdict::AskFresh, Code::FloorRequired)
@@ -281,7 +329,7 @@ impl Ruled {
 
     /// Takes in what somebody behind the session could do, and what rules say to that.
     fn delegate(&mut self, question: &Question<'_>, ancestor: &Ancestor, by_rules: Verdict) {
-        let undeclared = deny_if(!is_declared(question, &ancestor.declarations), Code::Delegation).0;
+        let undeclared = declared(question, &ancestor.declarations).0;
         let by_mode = of_mode(ancestor.identity.mode, question.class).0;
         let verdict = by_rules.max(undeclared).max(by_mode);
         if verdict > self.delegation.0 {
@@ -290,8 +338,17 @@ impl Ruled {
     }
 }
 
-fn is_declared(question: &Question<'_>, declarations: &Declarations) -> bool {
-    declarations.cover(question.capability.name().as_str(), question.scope)
+/// What a manifest says to a call: nothing at all, unless it declares it.
+fn declared(question: &Question<'_>, declarations: &Declarations) -> (Verdict, Code) {
+    let name = question.capability.name().as_str();
+    if !declarations.cover(name, question.scope) {
+        return (Verdict::Deny, Code::Undeclared);
+    }
+    match declarations.demand(name, question.scope) {
+        None => clear(),
+        Some(Demand::Ask) => (Verdict::Ask, Code::ManifestAsk),
+        Some(Demand::Deny) => (Verdict::Deny, Code::ManifestDeny),
+    }
 }
 
 fn of_mode(mode: Mode, class: Class) -> (Verdict, Code) {

@@ -183,7 +183,7 @@ fn about<'a>(rule: &Rule, selector: &Selector, registered: &Registered<'a>) -> R
         )));
     }
     if let Some(action) = selector.action {
-        selected.retain(|entry| entry.class().side_effect == action);
+        selected.retain(|entry| entry.may_be(action));
         if selected.is_empty() && !registered.entries.is_empty() {
             return Err(in_rule(Mistake::new(
                 format!("`action` is `{}`, and nothing that `{pattern}` names is", action.as_str()),

@@ -12,6 +12,7 @@ mod index;
 mod judge;
 mod mistake;
 mod narrower;
+mod paths;
 pub mod pattern;
 mod rule;
 mod selector;
@@ -22,10 +23,11 @@ mod window;
 mod written;
 
 pub(crate) use contributor::evaluate_into;
-pub use contributor::{CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate, explain};
+pub use contributor::{Binding, CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate, explain};
 pub use fit::{Lint, Registered};
 pub use judge::{Considered, Fate, RulesSaid};
 pub use mistake::Mistake;
+pub(crate) use paths::PathRules;
 pub use rule::{Example, ExampleTarget, MAX_EXCEPTIONS, MaxGrant, Reason, Rule, RuleEffect, RuleId};
 pub use selector::{CapabilityPattern, Dimension, Selector};
 pub use set::{

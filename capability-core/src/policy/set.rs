@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::index::Index;
 use super::mistake::Mistake;
 use super::rule::{Rule, RuleEffect, RuleId};
-use super::selector::Selector;
+use super::selector::{CapabilityPattern, Selector};
 
 /// The most rules an operator's source has.
 pub const MAX_RULES: usize = 20_000;
@@ -264,6 +264,20 @@ impl Policy {
     #[must_use]
     pub const fn asks_for_the_time(&self) -> bool {
         !self.zones.is_empty()
+    }
+
+    /// Whether any rule that may be about this capability, or an exception of one, asks for more than its name, who asks and
+    /// when: for what a call names.
+    pub(crate) fn looks_at_arguments(&self, name: &str) -> bool {
+        let about = |selector: &Selector| match &selector.capability {
+            CapabilityPattern::Scoped { name: own, .. } => **own == *name,
+            pattern => pattern.matches(name, None),
+        };
+        let looks = |selector: &Selector| {
+            selector.target.is_some() || matches!(selector.capability, CapabilityPattern::Scoped { .. })
+        };
+        self.rules()
+            .any(|(_, _, rule)| about(&rule.selector) && (looks(&rule.selector) || rule.except.iter().any(looks)))
     }
 
     /// Every rule with its source and its place.

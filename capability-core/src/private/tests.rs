@@ -119,7 +119,11 @@ fn call(name: &str) -> Call {
         target: None,
         broker: Arc::new(Nobody),
         max_result: entry.bounds().max_result(),
+        foreign: None,
+        asks: None,
         ending: Ending::default(),
+        rules: None,
+        shown: std::sync::OnceLock::new(),
     });
     Call::new(lease)
 }

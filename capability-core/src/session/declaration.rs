@@ -21,11 +21,25 @@ enum Scope {
 
 /// Why a text is no declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeclarationError(());
+pub struct DeclarationError(Wrong);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    Form,
+    NotExact,
+}
+
+/// What is declared with its exact scope, and in no other way.
+const EXACT_ONLY: &str = "secret.bind";
 
 impl core::fmt::Display for DeclarationError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("a declaration is a capability's name, optionally with `:scope` or `:*`, as in `mcp.call:docs`")
+        f.write_str(match self.0 {
+            Wrong::Form => {
+                "a declaration is a capability's name, optionally with `:scope` or `:*`, as in `mcp.call:docs`"
+            }
+            Wrong::NotExact => "each secret is declared by its own name, as in `secret.bind:DEPLOY_TOKEN`",
+        })
     }
 }
 
@@ -54,18 +68,40 @@ impl core::str::FromStr for Declaration {
 
     fn from_str(text: &str) -> Result<Self, DeclarationError> {
         let (name, scope) = match text.split_once(':') {
+            // Each secret is declared for itself: a word for all of them, those to come among them, is none.
+            Some((name, "*")) if name == EXACT_ONLY => return Err(DeclarationError(Wrong::NotExact)),
+            None if text == EXACT_ONLY => return Err(DeclarationError(Wrong::NotExact)),
             None => (text, Scope::None),
             Some((name, "*")) => (name, Scope::Any),
-            Some((_, "")) => return Err(DeclarationError(())),
+            Some((_, "")) => return Err(DeclarationError(Wrong::Form)),
             Some((name, scope)) => (name, Scope::Exactly(scope.to_owned())),
         };
-        if is_valid_name(name) { Ok(Self { name: name.to_owned(), scope }) } else { Err(DeclarationError(())) }
+        if is_valid_name(name) { Ok(Self { name: name.to_owned(), scope }) } else { Err(DeclarationError(Wrong::Form)) }
     }
 }
 
-/// Everything a subject declares.
+/// What may be declared beside the capabilities of a build: effects that authors ask for with
+/// [`Context::require`](crate::Context::require), and those that a capability's own look at a call asks for.
+pub const DECLARED_EFFECTS: [&str; 3] = ["provider.call", "secret.bind", "tool.call"];
+
+/// What a manifest itself asks for, of calls that it declares. There is no word that lowers anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Demand {
+    /// A person is asked.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// Everything a subject declares, and what its manifest asks beyond that.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declarations(Listed);
+pub struct Declarations {
+    listed: Listed,
+    /// For these very calls.
+    demands: Vec<(Declaration, Demand)>,
+    /// For every call.
+    of_all: Option<Demand>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Listed {
@@ -73,52 +109,102 @@ enum Listed {
     Only(Vec<Declaration>),
 }
 
+impl Declaration {
+    /// The name, without a scope.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The scope, when it is an exact one.
+    #[must_use]
+    pub fn scope(&self) -> Option<&str> {
+        match &self.scope {
+            Scope::Exactly(scope) => Some(scope),
+            Scope::None | Scope::Any => None,
+        }
+    }
+
+    /// Whether it is about a call of `name` with this scope.
+    fn covers(&self, name: &str, scope: Option<&str>) -> bool {
+        self.name == name
+            && match (&self.scope, scope) {
+                (Scope::Any, _) | (Scope::None, None) => true,
+                (Scope::Exactly(declared), Some(scope)) => declared == scope,
+                (Scope::None, Some(_)) | (Scope::Exactly(_), None) => false,
+            }
+    }
+}
+
 impl Declarations {
     /// The local operator's own: everything the registry holds.
     #[must_use]
     pub const fn everything() -> Self {
-        Self(Listed::Everything)
+        Self { listed: Listed::Everything, demands: Vec::new(), of_all: None }
     }
 
     /// Exactly these; an empty list declares nothing.
     #[must_use]
     pub const fn only(listed: Vec<Declaration>) -> Self {
-        Self(Listed::Only(listed))
+        Self { listed: Listed::Only(listed), demands: Vec::new(), of_all: None }
     }
 
-    /// The scopes that are declared by name for `name`.
+    /// The same, of which some need more: `of_all` is asked of every call, and the strictest demand about one holds.
+    #[must_use]
+    pub fn demanding(self, demands: Vec<(Declaration, Demand)>, of_all: Option<Demand>) -> Self {
+        Self { demands, of_all, ..self }
+    }
+
+    /// What is declared by name; nothing for whoever declares everything.
+    #[must_use]
+    pub fn listed(&self) -> &[Declaration] {
+        match &self.listed {
+            Listed::Everything => &[],
+            Listed::Only(listed) => listed,
+        }
+    }
+
+    /// The scopes that are declared, or that something is asked for, by name for `name`.
     #[cfg(feature = "analysis")]
     pub(crate) fn scopes(&self, name: &str) -> impl Iterator<Item = &str> {
-        let listed = match &self.0 {
-            Listed::Everything => &[],
-            Listed::Only(listed) => listed.as_slice(),
-        };
-        listed.iter().filter(move |declared| declared.name == name).filter_map(|declared| match &declared.scope {
-            Scope::Exactly(scope) => Some(scope.as_str()),
-            Scope::None | Scope::Any => None,
+        let demanded = self.demands.iter().map(|(declared, _)| declared);
+        self.listed().iter().chain(demanded).filter(move |declared| declared.name == name).filter_map(|declared| {
+            match &declared.scope {
+                Scope::Exactly(scope) => Some(scope.as_str()),
+                Scope::None | Scope::Any => None,
+            }
         })
+    }
+
+    /// Whether some call of `name` may be declared: with the right scope, and without a denial of every call.
+    pub(crate) fn may_cover(&self, name: &str) -> bool {
+        let mentions = match &self.listed {
+            Listed::Everything => true,
+            Listed::Only(listed) => listed.iter().any(|declared| declared.name == name),
+        };
+        mentions && self.of_all != Some(Demand::Deny)
     }
 
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
     #[must_use]
     pub fn cover(&self, name: &str, scope: Option<&str>) -> bool {
-        match &self.0 {
+        match &self.listed {
             Listed::Everything => true,
-            Listed::Only(listed) => listed.iter().any(|declared| {
-                declared.name == name
-                    && match (&declared.scope, scope) {
-                        (Scope::Any, _) | (Scope::None, None) => true,
-                        (Scope::Exactly(declared), Some(scope)) => declared == scope,
-                        (Scope::None, Some(_)) | (Scope::Exactly(_), None) => false,
-                    }
-            }),
+            Listed::Only(listed) => listed.iter().any(|declared| declared.covers(name, scope)),
         }
+    }
+
+    /// What the manifest itself asks for of such a call.
+    #[must_use]
+    pub fn demand(&self, name: &str, scope: Option<&str>) -> Option<Demand> {
+        let about = self.demands.iter().filter(|(declared, _)| declared.covers(name, scope));
+        about.map(|(_, demand)| *demand).max().max(self.of_all)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Declaration, Declarations};
+    use super::{Declaration, Declarations, Demand};
 
     fn only(listed: &[&str]) -> Declarations {
         Declarations::only(listed.iter().map(|text| text.parse().unwrap()).collect())
@@ -145,8 +231,24 @@ mod tests {
 
     #[test]
     fn malformed_ones_are_refused() {
-        for wrong in ["", "*", "fs", "fs.*", "fs.read:", "Fs.read", "fs.read *"] {
+        for wrong in ["", "*", "fs", "fs.*", "fs.read:", "Fs.read", "fs.read *", "secret.bind", "secret.bind:*"] {
             assert!(wrong.parse::<Declaration>().is_err(), "{wrong:?}");
         }
+        assert!("secret.bind:DEPLOY_TOKEN".parse::<Declaration>().is_ok());
+    }
+
+    #[test]
+    fn the_strictest_demand_about_a_call_holds_and_a_demand_declares_nothing() {
+        let demands = |listed: &[(&str, Demand)]| listed.iter().map(|(text, d)| (text.parse().unwrap(), *d)).collect();
+        let declared = only(&["fs.read", "mcp.call:*"]).demanding(
+            demands(&[("mcp.call:docs", Demand::Deny), ("mcp.call:*", Demand::Ask), ("web.fetch", Demand::Ask)]),
+            None,
+        );
+        assert_eq!(declared.demand("mcp.call", Some("docs")), Some(Demand::Deny));
+        assert_eq!(declared.demand("mcp.call", Some("other")), Some(Demand::Ask));
+        assert_eq!(declared.demand("fs.read", None), None);
+        assert!(!declared.cover("web.fetch", None));
+        let all = Declarations::everything().demanding(demands(&[("fs.read", Demand::Deny)]), Some(Demand::Ask));
+        assert_eq!((all.demand("fs.read", None), all.demand("x.y", None)), (Some(Demand::Deny), Some(Demand::Ask)));
     }
 }

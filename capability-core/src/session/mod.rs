@@ -6,7 +6,7 @@
 mod declaration;
 mod identity;
 
-pub use declaration::{Declaration, DeclarationError, Declarations};
+pub use declaration::{DECLARED_EFFECTS, Declaration, DeclarationError, Declarations, Demand};
 pub use identity::{Mode, Origin, SessionId, SessionIdentity, Subject, SubjectError, TurnId};
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -162,6 +162,13 @@ impl Session {
     pub fn end(&self) {
         self.0.ending.end();
         self.0.children.end();
+    }
+
+    /// Whether its subject declares this, and whoever it acts for does. A declaration is necessary, never sufficient.
+    #[must_use]
+    pub fn declares(&self, name: &str, scope: Option<&str>) -> bool {
+        self.declarations().cover(name, scope)
+            && self.behind().iter().all(|ancestor| ancestor.declarations.cover(name, scope))
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {

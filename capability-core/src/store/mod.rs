@@ -5,7 +5,7 @@
 
 mod memory;
 
-pub use memory::{MemoryApprovals, MemoryGrants, MemoryHistory, MemoryOptIns, MemoryTurns};
+pub use memory::{MemoryApprovals, MemoryGrants, MemoryHistory, MemoryOptIns, MemoryResults, MemoryTurns};
 
 use core::num::NonZeroU32;
 
@@ -13,8 +13,10 @@ use crate::approval::{
     ApprovalId, ApprovalStatus, ApprovalSummary, DenialLoop, DenialReason, Filed, Grant, GrantEnd, GrantId,
     HistoryEntry, InvocationDigest, OperatorAct, PastCall, Successor,
 };
+use crate::audit::Receipt;
 use crate::contract::CapabilityName;
 use crate::future::{BoxFuture, Soon};
+use crate::handle::OwnResult;
 use crate::policy::OptIn;
 use crate::session::{SessionId, Subject, TurnId};
 use crate::time::Timestamp;
@@ -217,6 +219,54 @@ pub trait History: Send + Sync + 'static {
 
     /// A subject's newest entries, the oldest of them first.
     fn newest(&self, subject: &Subject, most: u32) -> BoxFuture<'_, Result<Vec<HistoryEntry>, StoreFault>>;
+}
+
+/// A result that is kept so that its own session can have it again.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeptResult {
+    /// Of which session.
+    pub session: SessionId,
+    /// Who spoke in it.
+    pub subject: Subject,
+    /// What it came with.
+    pub receipt: Receipt,
+    /// The result, and where it comes from.
+    pub result: OwnResult,
+}
+
+impl core::fmt::Debug for KeptResult {
+    /// Without the result.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "KeptResult({:?}, {:?})", self.receipt, self.result)
+    }
+}
+
+/// The longest result that is kept, in bytes of its JSON text.
+pub const MAX_KEPT_RESULT: usize = 64 * 1024;
+/// How many results of one session are kept; the oldest go first.
+pub const MAX_KEPT_RESULTS: usize = 128;
+
+/// Results that their sessions can have again: a named content store. Session-scoped, capped in size and number, and erased
+/// when the session ends, when their time is over, and when an operator says so.
+pub trait Results: Send + Sync + 'static {
+    /// Keeps one. It waits for nothing: a result is given whether or not it can be had again. What is above
+    /// [`MAX_KEPT_RESULT`] is not kept.
+    fn keep(&self, kept: KeptResult);
+
+    /// The result of that session and subject with exactly that receipt.
+    fn find(
+        &self,
+        session: SessionId,
+        subject: &Subject,
+        receipt: Receipt,
+        now: Timestamp,
+    ) -> BoxFuture<'static, Result<Option<OwnResult>, StoreFault>>;
+
+    /// Erases what a session was given: it has ended.
+    fn end(&self, session: SessionId);
+
+    /// Erases the results of one subject, or of all, and says how many there were.
+    fn erase(&self, subject: Option<&Subject>) -> BoxFuture<'static, Result<usize, StoreFault>>;
 }
 
 /// What a reservation costs.

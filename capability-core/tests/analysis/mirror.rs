@@ -64,6 +64,7 @@ impl House {
             grant_limits: GrantLimits::off(),
             history: Arc::new(MemoryHistory::new()),
             policy: Arc::clone(&policy) as _,
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment: Arc::new(Noon),
             key: DigestKey::new([7; 32]),
             limits: Limits::default(),

@@ -116,6 +116,7 @@ pub fn every_call(subject: &Subject, entry: &Entry<'_>) -> Vec<Sketch> {
                         origin,
                         target: target.clone(),
                         at: at.parse().unwrap(),
+                        class: None,
                     });
                 }
             }

@@ -39,7 +39,7 @@ pub(super) fn of(model: &Model<'_>) -> TokenStream {
 
 /// What was written of what need not be.
 fn options(contract: &Contract, p: &TokenStream) -> TokenStream {
-    let Contract { title, bounds, target, scope, risk, default, locked, resident, idempotent, .. } = contract;
+    let Contract { title, bounds, target, scope, risk, default, locked, resident, idempotent, preview, .. } = contract;
     let target = target.as_ref().map(|Target { kind, argument }| {
         let (kind, argument) = (variant(kind), optional(argument));
         quote!(#p::Target { kind: #p::TargetKind::#kind, argument: #argument })
@@ -58,6 +58,7 @@ fn options(contract: &Contract, p: &TokenStream) -> TokenStream {
         locked.then(|| quote!(locked: true)),
         resident.then(|| quote!(resident: true)),
         idempotent.then(|| quote!(idempotent: true)),
+        preview.as_ref().map(|_| quote!(previews: true)),
     ];
     let mut written = written.into_iter().flatten().peekable();
     if written.peek().is_none() {

@@ -54,6 +54,7 @@ fn call(entry: &'static Capability, confirmed: bool, remaining: Duration) -> Cal
         "target": null,
         "max_result": 4096,
         "confirmed": confirmed,
+        "answered": false,
         "remaining": remaining,
     });
     serde_json::from_value::<CallTerms>(terms).expect("terms").call(entry, Arc::new(Nothing))
@@ -94,12 +95,14 @@ pub struct Lab {
 impl Lab {
     pub fn new(dir: &Path, sink: Arc<dyn Sink>, listener: &TcpListener) -> Self {
         let place = listener.local_addr().expect("an address").to_string();
+        let workspace = std::fs::File::open(dir).expect("a directory");
         let bound = Bound {
             endpoints: core::iter::empty().collect(),
             authorities: None,
             allowed: vec![Place::of_authority(&place, 0).expect("a place")],
-            workspace: None,
+            workspace: Some(workspace.into()),
             secrets: None,
+            own: vec![],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));
         let database = Database::open(&dir.join("state.db")).expect("a database");
@@ -119,6 +122,7 @@ impl Lab {
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
             policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+            providers: Arc::new(capability_core::provider::NoProviders),
             environment,
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: u32::MAX, ..Limits::default() },

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use capability_core::handle::Http;
+use capability_core::handle::{Http, Read, Workspace};
 use capability_core::{Context, Failure, capability};
 use capability_host::audit_log::AuditLog;
 use capability_host::runner::WorkerRunner;
@@ -68,6 +68,18 @@ async fn connect(http: &Http, url: String) -> Result<Vec<u64>, Failure> {
     Ok(took)
 }
 
+/// Reads a file of the workspace several times, and tells how many nanoseconds each took.
+#[capability(name = "bench.read", version = 1, side_effect = read_only, network = local, bounds(per_turn = 1000))]
+async fn read(workspace: &Workspace<Read>) -> Result<Vec<u64>, Failure> {
+    let mut took = Vec::new();
+    for _ in 0..READS {
+        let begun = Instant::now();
+        black_box(workspace.read(FILE, 64 * 1024).await?);
+        took.push(u64::try_from(begun.elapsed().as_nanos())?);
+    }
+    Ok(took)
+}
+
 /// Does what a body can do wrong.
 #[capability(name = "bench.misbehave", version = 1, side_effect = read_only, network = local, bounds(per_turn = 1000))]
 async fn misbehave(_context: &Context, deed: Deed) -> Result<String, Failure> {
@@ -75,6 +87,9 @@ async fn misbehave(_context: &Context, deed: Deed) -> Result<String, Failure> {
 }
 
 const CONNECTIONS: usize = 8;
+const READS: usize = 16;
+/// Below the workspace, of 4 KiB.
+const FILE: &str = "a/b/c/file";
 const ADD: &[u8] = br#"{"a":40,"b":2}"#;
 const GIB: usize = 1 << 30;
 
@@ -237,6 +252,10 @@ fn around(often: Often) {
     let mut plain = Plain::create(&dir.path().join("plain"));
     let (mut syncs, mut whole, mut light) = <(Samples, Samples, Samples)>::default();
     let (mut direct, mut brokered) = <(Samples, Samples)>::default();
+    let (mut opened, mut lent) = <(Samples, Samples)>::default();
+    let file = dir.path().join(FILE);
+    std::fs::create_dir_all(dir.path().join("a/b/c")).expect("directories");
+    std::fs::write(&file, vec![b'x'; 4096]).expect("a file");
     let url = format!(r#"{{"url":"http://{address}/"}}"#);
     current_thread().block_on(async {
         let lab = Lab::new(dir.path(), Arc::new(log), &listener);
@@ -261,11 +280,20 @@ fn around(often: Often) {
             let each: Vec<u64> = serde_json::from_str(&result).expect("numbers");
             each.into_iter().for_each(|took| brokered.add_nanoseconds(took));
             drained();
+            for _ in 0..READS {
+                let begun = Instant::now();
+                black_box(std::fs::read(&file).expect("its content"));
+                opened.add(begun.elapsed());
+            }
+            let (result, _) = lab.invoked("bench.read", b"{}", round).await;
+            let each: Vec<u64> = serde_json::from_str(&result).expect("numbers");
+            each.into_iter().for_each(|took| lent.add_nanoseconds(took));
         }
     });
     ratio("whole external call / two lines and fdatasync", &syncs, &whole, Some(1.5));
     ratio("whole read_only, local call / the same", &syncs, &light, None);
     ratio("connect through the broker / direct", &direct, &brokered, Some(1.5));
+    ratio("a file of 4 KiB, lent to a worker / read here", &opened, &lent, None);
 }
 
 /// From the deadline until the host says that the body is dead, with both processors busy.

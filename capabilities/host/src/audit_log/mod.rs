@@ -14,6 +14,7 @@ mod disk;
 mod error;
 mod key;
 mod line;
+mod own;
 mod recovery;
 mod scan;
 mod segment;
@@ -25,6 +26,7 @@ mod verify;
 
 pub use error::AuditLogError;
 pub use key::VerifierKey;
+pub use own::own_calls;
 pub use stats::{CapabilityStats, Durations, Stats, stats};
 pub use tail::{Follow, tail};
 pub use verify::{Expected, Finding, VerifyReport, verify, verify_against};

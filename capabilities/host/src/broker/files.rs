@@ -1,12 +1,17 @@
 //! Files below the workspace root, by descriptors that the kernel confines.
 
+mod change;
+mod target;
+
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
 
 use capability_core::handle::{
-    BrokerFault, EntryKind, Listing, MAX_ENTRIES, MAX_WRITE_BYTES, Workdir, WorkspaceEntry, is_plain_path,
+    BrokerFault, EntryKind, Fingerprint, Listing, MAX_ENTRIES, MAX_READ_BYTES, MAX_WRITE_BYTES, Workdir,
+    WorkspaceEntry, is_plain_path,
 };
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -21,25 +26,39 @@ const MAX_TRIES: u32 = 16;
 #[derive(Debug)]
 pub struct Files {
     root: OwnedFd,
+    /// Files and directories that are the host's own, wherever they are.
+    own: Vec<PathBuf>,
 }
 
 impl Files {
-    /// Below this directory.
-    pub fn new(root: OwnedFd) -> Self {
-        Self { root }
+    /// Below this directory, and never what is the host's own.
+    pub fn new(root: OwnedFd, own: Vec<PathBuf>) -> Self {
+        Self { root, own }
     }
 
-    /// A plain file, open to be read.
-    pub fn open(&self, path: &str) -> Result<OwnedFd, BrokerFault> {
+    /// A plain file, open to be read. `sole`: one with a second name is refused.
+    pub fn open(&self, path: &str, sole: bool) -> Result<OwnedFd, BrokerFault> {
         plain(path)?;
-        // NONBLOCK: opening a pipe must not wait for its other end, and it is refused below.
-        let found = self.lookup(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
-        let stat = rustix::fs::fstat(&found).map_err(fault)?;
-        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-            Ok(found)
-        } else {
-            Err(BrokerFault::NotAFile)
+        // Looked at before it is opened: opening alone can do something to a device.
+        let there = Identity::of_file(&self.lookup(path, OFlags::PATH)?, sole)?;
+        if self.own().any(|own| own == there) {
+            return Err(BrokerFault::Protected);
         }
+        there.held(self.lookup(path, READING)?)
+    }
+
+    /// The hash of a plain file of one name; none when nothing is there.
+    pub fn fingerprint(&self, path: &str) -> Result<Option<Fingerprint>, BrokerFault> {
+        match self.open(path, true) {
+            Ok(file) => hashed(file).map(Some),
+            Err(BrokerFault::NotFound) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// What is the host's own, as it is now.
+    fn own(&self) -> impl Iterator<Item = Identity> {
+        self.own.iter().filter_map(|path| rustix::fs::stat(path).ok().map(|stat| Identity::of(&stat)))
     }
 
     /// What stands in a directory.
@@ -76,23 +95,12 @@ impl Files {
         let mode = match standing(&directory, name)? {
             None => Mode::RUSR | Mode::WUSR,
             Some(stat) if stat.st_nlink > 1 => return Err(BrokerFault::HardLinked),
-            Some(stat) => Mode::from_raw_mode(stat.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO),
+            Some(stat) => kept(&stat),
         };
-        let suffix = random::<8>().map_err(|_| BrokerFault::Unavailable)?;
-        let beside = format!(".{}.new", hex::encode(&suffix));
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fresh = rustix::fs::openat(&directory, &beside, flags, Mode::RUSR | Mode::WUSR).map_err(fault)?;
-        let put = || {
-            let mut fresh = File::from(fresh);
-            fresh.write_all(content).map_err(|_| BrokerFault::Unavailable)?;
-            rustix::fs::fchmod(&fresh, mode).map_err(fault)?;
-            fresh.sync_all().map_err(|_| BrokerFault::Unavailable)?;
-            rustix::fs::renameat(&directory, &beside, &directory, name).map_err(fault)
-        };
-        if let Err(fault) = put() {
-            // Best effort: what is left behind is the host user's alone, under a name that nobody asked for.
-            let _ = rustix::fs::unlinkat(&directory, &beside, AtFlags::empty());
-            return Err(fault);
+        let beside = staged(&directory, content, mode)?;
+        if let Err(errno) = rustix::fs::renameat(&directory, &beside, &directory, name) {
+            discard(&directory, &beside);
+            return Err(fault(errno));
         }
         rustix::fs::fsync(&directory).map_err(fault)
     }
@@ -145,6 +153,81 @@ impl Files {
         }
         Err(BrokerFault::Unavailable)
     }
+}
+
+/// NONBLOCK: opening a pipe must not wait for its other end.
+const READING: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Which file it is, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    const fn of(stat: &rustix::fs::Stat) -> Self {
+        Self { device: stat.st_dev, inode: stat.st_ino }
+    }
+
+    /// Of a plain file. `sole`: one with a second name is refused.
+    fn of_file(found: &OwnedFd, sole: bool) -> Result<Self, BrokerFault> {
+        let stat = rustix::fs::fstat(found).map_err(fault)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if sole && stat.st_nlink > 1 => Err(BrokerFault::HardLinked),
+            FileType::RegularFile => Ok(Self::of(&stat)),
+            FileType::Symlink => Err(BrokerFault::OutsideWorkspace),
+            _ => Err(BrokerFault::NotAFile),
+        }
+    }
+
+    /// What was opened after it was looked at, if it is the same file.
+    fn held(self, opened: OwnedFd) -> Result<OwnedFd, BrokerFault> {
+        if Self::of_file(&opened, false)? == self { Ok(opened) } else { Err(BrokerFault::Changed) }
+    }
+}
+
+/// The hash of what a file holds.
+fn hashed(file: OwnedFd) -> Result<Fingerprint, BrokerFault> {
+    let mut content = Vec::new();
+    File::from(file).take(MAX_READ_BYTES + 1).read_to_end(&mut content).map_err(|_| BrokerFault::Unavailable)?;
+    if content.len() as u64 > MAX_READ_BYTES { Err(BrokerFault::CapExceeded) } else { Ok(Fingerprint::of(&content)) }
+}
+
+/// A new file beside where it is to stand, durable, under a name that nobody can foresee.
+fn staged(directory: &OwnedFd, content: &[u8], mode: Mode) -> Result<String, BrokerFault> {
+    let name = beside()?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fresh = rustix::fs::openat(directory, &name, flags, Mode::RUSR | Mode::WUSR).map_err(fault)?;
+    let put = || {
+        let mut fresh = File::from(fresh);
+        fresh.write_all(content).map_err(|_| BrokerFault::Unavailable)?;
+        rustix::fs::fchmod(&fresh, mode).map_err(fault)?;
+        fresh.sync_all().map_err(|_| BrokerFault::Unavailable)
+    };
+    match put() {
+        Ok(()) => Ok(name),
+        Err(fault) => {
+            discard(directory, &name);
+            Err(fault)
+        }
+    }
+}
+
+fn beside() -> Result<String, BrokerFault> {
+    let suffix = random::<8>().map_err(|_| BrokerFault::Unavailable)?;
+    Ok(format!(".{}.new", hex::encode(&suffix)))
+}
+
+/// Best effort: what is left behind is the host user's alone, under a name that nobody asked for.
+fn discard(directory: &OwnedFd, name: &str) {
+    let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
+}
+
+/// The permissions that a file keeps.
+const fn kept(stat: &rustix::fs::Stat) -> Mode {
+    Mode::from_raw_mode(stat.st_mode).intersection(Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO))
 }
 
 fn plain(path: &str) -> Result<(), BrokerFault> {

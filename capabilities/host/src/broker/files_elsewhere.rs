@@ -1,19 +1,36 @@
 //! A system whose kernel confines no lookup: no workspace is served there.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
-use capability_core::handle::{BrokerFault, Listing, Workdir};
+use capability_core::handle::{BrokerFault, FileChange, Fingerprint, Listing, TargetPlace, Workdir};
 
 /// Serves nothing.
 #[derive(Debug)]
 pub struct Files;
 
 impl Files {
-    pub fn new(_: OwnedFd) -> Self {
+    pub fn new(_: OwnedFd, _: Vec<PathBuf>) -> Self {
         Self
     }
 
-    pub fn open(&self, _: &str) -> Result<OwnedFd, BrokerFault> {
+    pub fn open(&self, _: &str, _: bool) -> Result<OwnedFd, BrokerFault> {
+        Err(BrokerFault::Unserved)
+    }
+
+    pub fn open_outside(&self, _: &str) -> Result<OwnedFd, BrokerFault> {
+        Err(BrokerFault::Unserved)
+    }
+
+    pub fn place_of(&self, _: &str) -> Result<TargetPlace, BrokerFault> {
+        Err(BrokerFault::Unserved)
+    }
+
+    pub fn fingerprint(&self, _: &str) -> Result<Option<Fingerprint>, BrokerFault> {
+        Err(BrokerFault::Unserved)
+    }
+
+    pub fn change(&self, _: &[FileChange], _: impl Fn(&[u8; 32]) -> bool) -> Result<(), BrokerFault> {
         Err(BrokerFault::Unserved)
     }
 

@@ -30,31 +30,38 @@ mod terminal;
 mod terminal;
 
 pub use device::{DeviceSource, machine};
-pub(crate) use endpoint::authorities;
 pub use endpoint::{Auth, EndpointSettings, Reach};
+pub(crate) use endpoint::{Metered, authorities, secured};
 pub use http::{Host, Place, Scheme};
+pub(crate) use http::{addresses, connected};
 #[cfg(target_os = "linux")]
 pub use linux::LinuxDevice;
 pub use resolve::{Resolver, SystemResolver};
-pub(crate) use secrets::private_text;
+pub(crate) use secrets::{Secrets, private_text, wipe};
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::contract::Class;
-use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
+use capability_core::audit::Receipt;
+use capability_core::contract::{Class, TargetKind};
+use capability_core::handle::{
+    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls,
+};
+use capability_core::provider::ProviderType;
+use capability_core::store::Results;
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
+use crate::audit_log::own_calls;
+use crate::provider::HostProviders;
 use crate::store::sqlite::SqliteJournal;
 use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
 use files::Files;
 use http::Connector;
-use secrets::Secrets;
 
 /// What the operator bound beyond what every host has.
 #[derive(Default)]
@@ -69,6 +76,8 @@ pub struct Bound {
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
     pub secrets: Option<PathBuf>,
+    /// Files and directories that are the host's own: no path leads a capability there, whoever answered.
+    pub own: Vec<PathBuf>,
 }
 
 /// Serves every handle that this host has something behind. What it does not serve is refused at policy with
@@ -88,6 +97,15 @@ pub struct HostBroker {
     endpoints: BTreeMap<String, Arc<Service>>,
     files: Option<Arc<Files>>,
     secrets: Option<Secrets>,
+    own: Option<Own>,
+    providers: Option<Arc<HostProviders>>,
+}
+
+/// What stands behind `OwnHistory`.
+#[derive(Clone)]
+struct Own {
+    results: Arc<dyn Results>,
+    log: PathBuf,
 }
 
 impl HostBroker {
@@ -106,19 +124,33 @@ impl HostBroker {
             endpoints: BTreeMap::new(),
             files: None,
             secrets: None,
+            own: None,
+            providers: None,
         }
+    }
+
+    /// The same broker with results that can be had again, and with the log in which subjects look for their own calls.
+    #[must_use]
+    pub fn remembering(self, results: Arc<dyn Results>, log: PathBuf) -> Self {
+        Self { own: Some(Own { results, log }), ..self }
+    }
+
+    /// The same broker with these providers behind the handles of theirs.
+    #[must_use]
+    pub fn providing(self, providers: Arc<HostProviders>) -> Self {
+        Self { providers: Some(providers), ..self }
     }
 
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, own } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
             authorities,
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
-            files: workspace.map(|root| Arc::new(Files::new(root))),
+            files: workspace.map(|root| Arc::new(Files::new(root, own))),
             secrets: secrets.map(Secrets::new),
             ..self
         }
@@ -196,6 +228,49 @@ impl HostBroker {
         self.endpoints.get(kind.instance()).filter(|service| service.settings().reach.serves(class.network))
     }
 
+    /// A result of the lease's own session: there is nothing in the request that could name another.
+    fn recall(&self, lease: &Lease, receipt: Receipt) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let Some(Own { results, .. }) = &self.own else { return refused(BrokerFault::Unserved) };
+        let identity = lease.identity();
+        let found = results.find(identity.id, &identity.subject, receipt, self.environment.now());
+        Box::pin(async move {
+            let found = found.await.map_err(|_| BrokerFault::Unavailable)?;
+            Ok(BrokerReply::Recalled(found.map(Box::new)))
+        })
+    }
+
+    /// What the lease's own subject asked for.
+    fn reflect(&self, lease: &Lease, wanted: OwnCalls) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let Some(Own { log, .. }) = self.own.clone() else { return refused(BrokerFault::Unserved) };
+        let subject = lease.identity().subject.clone();
+        self.carried(lease, async move {
+            let read = tokio::task::spawn_blocking(move || own_calls(&log, &subject, &wanted)).await;
+            let calls = read.ok().and_then(Result::ok).ok_or(BrokerFault::Unavailable)?;
+            Ok(BrokerReply::Reflected(calls))
+        })
+    }
+
+    /// The tool and the arguments are those that were judged: nothing else is named.
+    fn call_tool(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (Some(providers), Some((decision, arguments))) = (self.providers.clone(), lease.provided()) else {
+            return refused(BrokerFault::Unserved);
+        };
+        let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
+        let subject = lease.identity().subject.clone();
+        self.carried(lease, async move {
+            let called = providers.call(&decision, &arguments, &subject).await;
+            called.map(|reply| BrokerReply::Called(Box::new(reply)))
+        })
+    }
+
+    fn connect_provider(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (Some(providers), Some((TargetKind::Text, name))) = (self.providers.clone(), lease.target()) else {
+            return refused(BrokerFault::Unserved);
+        };
+        let name = name.to_owned();
+        self.carried(lease, async move { providers.connect(&name).await.map(BrokerReply::Connected) })
+    }
+
     fn in_files(
         &self,
         lease: &Lease,
@@ -224,6 +299,7 @@ impl Broker for HostBroker {
     fn serves(&self, kind: HandleKind, class: Class) -> bool {
         match kind.family() {
             HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => true,
+            HandleFamily::OwnHistory => self.own.is_some(),
             // Only this kernel counts for us what comes in.
             HandleFamily::Http => cfg!(target_os = "linux"),
             HandleFamily::Endpoint => self.endpoint(&kind, class).is_some(),
@@ -232,6 +308,10 @@ impl Broker for HostBroker {
             // It runs in the workspace, and only this kernel keeps it there.
             HandleFamily::Terminal => terminal::IS_THERE && self.files.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
+                kind.instance() == ProviderType::Mcp.as_str()
+                    && self.providers.as_ref().is_some_and(|providers| !providers.is_empty())
+            }
         }
     }
 
@@ -259,13 +339,32 @@ impl Broker for HostBroker {
                 let appended = self.journal.append(lease.identity(), self.environment.now(), text);
                 Box::pin(async move { appended.await.map(|()| BrokerReply::Appended) })
             }
+            BrokerRequest::Recall { receipt } => self.recall(lease, receipt),
+            BrokerRequest::Reflect { wanted } => self.reflect(lease, wanted),
             BrokerRequest::Connect => self.connect(lease),
             BrokerRequest::Authorities => self.trusted(lease),
             BrokerRequest::Exchange { endpoint, method, path, query, body } => {
                 self.exchange(lease, &endpoint, Question { method, path, query, body })
             }
-            BrokerRequest::Open { path } => {
-                self.in_files(lease, move |files| files.open(&path).map(BrokerReply::Descriptor))
+            BrokerRequest::Open { path, sole } => {
+                self.in_files(lease, move |files| files.open(&path, sole).map(BrokerReply::Descriptor))
+            }
+            BrokerRequest::OpenTarget => match target_path(lease) {
+                Some(path) => self.in_files(lease, move |files| files.open_outside(&path).map(BrokerReply::Descriptor)),
+                None => refused(BrokerFault::MalformedPath),
+            },
+            BrokerRequest::PlaceTarget => match target_path(lease) {
+                Some(path) => self.in_files(lease, move |files| files.place_of(&path).map(BrokerReply::Placed)),
+                None => refused(BrokerFault::MalformedPath),
+            },
+            BrokerRequest::Fingerprint { path } => {
+                self.in_files(lease, move |files| files.fingerprint(&path).map(BrokerReply::Fingerprint))
+            }
+            BrokerRequest::Change { changes } => {
+                let leased = lease.clone();
+                self.in_files(lease, move |files| {
+                    files.change(&changes, |hash| leased.rests_on(hash)).map(|()| BrokerReply::Changed)
+                })
             }
             BrokerRequest::List { path } => {
                 self.in_files(lease, move |files| files.entries(&path).map(BrokerReply::Listed))
@@ -292,10 +391,17 @@ impl Broker for HostBroker {
                     terminal::run(&files, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
                 }),
             },
+            BrokerRequest::CallTool { .. } => self.call_tool(lease),
+            BrokerRequest::ConnectProvider { .. } => self.connect_provider(lease),
             // The request type grows; what this broker does not know it does not serve.
             _ => refused(BrokerFault::Unserved),
         }
     }
+}
+
+/// The path that the lease was judged and approved for.
+fn target_path(lease: &Lease) -> Option<String> {
+    lease.target().filter(|(kind, _)| *kind == TargetKind::Path).map(|(_, path)| path.to_owned())
 }
 
 fn refused(fault: BrokerFault) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {

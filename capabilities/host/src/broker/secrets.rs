@@ -36,6 +36,11 @@ impl Secrets {
         piped
     }
 
+    /// The value itself, for the host's own use.
+    pub fn text(&self, name: &str) -> Result<Vec<u8>, BrokerFault> {
+        self.value(name)
+    }
+
     fn value(&self, name: &str) -> Result<Vec<u8>, BrokerFault> {
         if !is_configured_name(name) || check_dir(&self.0).is_err() {
             return Err(BrokerFault::CredentialUnreadable);

@@ -6,13 +6,16 @@ use std::path::PathBuf;
 use capability_core::approval::{ApprovalId, DenialReason, GrantId};
 use capability_core::audit::Receipt;
 use capability_core::session::{Mode, Subject};
+use capability_core::surface::Profile;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use super::channel::{Channel, Inbox};
 use super::policy::{Explain, ReachArgs};
 use super::self_model::SelfModelArgs;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
 use crate::service::MOST_ENTRIES;
+use crate::subjects::SlotPath;
 
 /// Capabilities: what a machine may ask for, and the one executor that every request passes.
 #[derive(Debug, Parser)]
@@ -95,11 +98,31 @@ pub enum Command {
     /// Read and erase what subjects wrote into their journals (operators)
     #[command(subcommand)]
     Journal(Journal),
+    /// Erase results that their sessions could have again (operators)
+    #[command(subcommand)]
+    Results(Results),
+    /// Show what came in from outside for a subject: untrusted text
+    Inbox(Inbox),
+    /// Take in mail, and let somebody at a channel answer
+    #[command(subcommand)]
+    Channel(Channel),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),
+    /// See the servers whose tools can be called, connect to one, and accept what changed
+    #[command(subcommand)]
+    Providers(Providers),
     /// Tell what a subject can do now, what is asked first, and what is out of its reach and why
     SelfModel(SelfModelArgs),
+    /// Show the tools that a model sees, as a provider of models takes them, and what that loses
+    Surface {
+        /// For whom it speaks
+        #[arg(long, value_name = "NAME", default_value = "local")]
+        subject: Subject,
+        /// As which provider takes them: mcp, openai, anthropic or gemini
+        #[arg(long, value_name = "PROFILE", default_value = "mcp")]
+        profile: Profile,
+    },
     /// Set up and use the operator credential
     #[command(subcommand)]
     Operator(Operator),
@@ -123,7 +146,12 @@ pub enum Command {
         /// Leave the approval centre out
         #[arg(long)]
         no_web: bool,
+        /// Leave the channels out: nothing comes in from outside
+        #[arg(long)]
+        no_channels: bool,
     },
+    /// Speak MCP with the program that started this one, over standard input and output
+    Mcp(Mcp),
     /// Log in to the approval centre (operators)
     #[command(subcommand)]
     Web(Web),
@@ -131,6 +159,72 @@ pub enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+/// The servers whose tools can be called.
+#[derive(Debug, Subcommand)]
+pub enum Providers {
+    /// List the configured servers and where each stands
+    List,
+    /// Show a server's tools: where each stands, what it counts as, what it claims
+    Tools {
+        /// The name of its configured connection
+        server: String,
+    },
+    /// Show what a server's tools are now, where that is not what was accepted (operators)
+    Diff {
+        /// The name of its configured connection
+        server: String,
+        /// One tool; every one that changed without
+        tool: Option<String>,
+    },
+    /// Show the difference, and let the tools come into use again as they are now (operators)
+    Accept {
+        /// The name of its configured connection
+        server: String,
+        /// One tool; every one that changed without
+        tool: Option<String>,
+    },
+    /// Ask to start or contact a server, as any caller does: a call of `mcp.connect`
+    Connect {
+        /// The name of its configured connection
+        server: String,
+        /// Why: shown to whoever answers, as your claim
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        /// Where a person must answer, wait for the answer elsewhere, and finish by itself
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Show the newest of what a server's program complained about, which may hold anything (operators)
+    Said {
+        /// The name of its configured connection
+        server: String,
+    },
+    /// Keep and forget tokens for servers that are asked over HTTP (operators)
+    #[command(subcommand)]
+    Credential(ProviderCredential),
+}
+
+/// Tokens for servers.
+#[derive(Debug, Subcommand)]
+pub enum ProviderCredential {
+    /// Keep the token on standard input, sealed
+    Set {
+        /// The name of its configured connection
+        server: String,
+        /// For the calls of this subject alone, instead of everybody's
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
+    },
+    /// Forget a token
+    Remove {
+        /// The name of its configured connection
+        server: String,
+        /// The token of this subject, instead of everybody's
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
     },
 }
 
@@ -181,6 +275,9 @@ pub struct Invoke {
     /// On what grounds: shown to whoever answers, as your claim
     #[arg(long, value_name = "TEXT")]
     pub evidence: Option<String>,
+    /// The entry of the subject's inbox because of which it is asked: in that entry's session and turn
+    #[arg(long, value_name = "N", requires = "subject", conflicts_with = "turn")]
+    pub entry: Option<i64>,
     /// Where a person must answer, wait for the answer elsewhere, and finish by itself
     #[arg(long)]
     pub wait: bool,
@@ -195,6 +292,9 @@ pub struct CallerArgs {
     /// Another subject than the local one; needs the operator credential
     #[arg(long, value_name = "NAME")]
     pub subject: Option<Subject>,
+    /// The slot of that subject's agent that a component stands in
+    #[arg(long, value_name = "SLOT", requires = "subject")]
+    pub slot: Option<SlotPath>,
     /// A turn number that several calls share: caps per turn count by it
     #[arg(long, value_name = "N")]
     pub turn: Option<u64>,
@@ -370,6 +470,17 @@ pub enum Journal {
     },
 }
 
+/// `results`.
+#[derive(Debug, Subcommand)]
+pub enum Results {
+    /// Erase them, on record
+    Erase {
+        /// Of this subject only
+        #[arg(long, value_name = "NAME")]
+        subject: Option<Subject>,
+    },
+}
+
 /// `policy`.
 #[derive(Debug, Subcommand)]
 pub enum Policy {
@@ -421,6 +532,58 @@ pub enum Operator {
     },
     /// End every operator session
     Logout,
+}
+
+/// `mcp`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Mcp {
+    /// Another subject than the local one; needs the operator credential
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<Subject>,
+    /// Speak for the subject whose client token is in this file, written by `mcp token create`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token_file: Option<PathBuf>,
+    /// A stricter mode than the ordinary one
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ModeArg>,
+    /// Leave the approval centre out where this process is the host itself
+    #[arg(long)]
+    pub no_web: bool,
+    /// Something else than speaking MCP
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+/// `mcp`, with a word behind it.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// See and set which programs are let in, and for whom (operators)
+    #[command(subcommand)]
+    Token(McpToken),
+}
+
+/// `mcp token`.
+#[derive(Debug, Subcommand)]
+pub enum McpToken {
+    /// Let a program in, and write its token into a file, or tell it once
+    Create {
+        /// What the program is called from now on
+        name: Subject,
+        /// For whom it speaks
+        #[arg(long, value_name = "NAME")]
+        subject: Subject,
+        /// Write the token into this file, for nobody else to read, instead of telling it
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        token_file: Option<PathBuf>,
+    },
+    /// List the programs that are let in
+    List,
+    /// Let a program in no more
+    Revoke {
+        /// Which
+        name: Subject,
+    },
 }
 
 /// `web`.

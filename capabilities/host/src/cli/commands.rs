@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::arguments::{Command, CommandLine, Journal, OnOff, Operator, OptIn, Policy, Web};
 use super::output::{Output, note};
 use super::program::own;
-use super::{approvals, invoke, render, terminal};
+use super::{approvals, channel, invoke, render, terminal};
 use crate::connection::Connection;
 use crate::protocol::{
     Description, Fault, JournalPart, OperatorState, PolicyShown, Probe, ProbeState, Proof, Redacted, Reply, Request,
-    Row, Switch,
+    Row, SurfaceShown, Switch,
 };
 
 /// How whoever sits here can prove to be an operator.
@@ -119,7 +119,17 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             let request = Request::OptInSet { proof: proofs.operator().await?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
+        Command::Surface { subject, profile } => {
+            let request = Request::Surface { subject, profile: profile.as_str().to_owned() };
+            show::<SurfaceShown>(connection, &request, output, super::surface::shown).await
+        }
+        Command::Results(super::arguments::Results::Erase { subject }) => {
+            let request = Request::ResultsErase(proofs.operator().await?, subject);
+            show::<Value>(connection, &request, output, render::plain).await
+        }
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
+        Command::Inbox(asked) => channel::inbox(connection, asked, &proofs, output).await,
+        Command::Channel(command) => channel::channel(connection, command, &proofs, output).await,
         Command::Policy(Policy::Show) => {
             show::<PolicyShown>(connection, &Request::PolicyShow, output, super::policy::show).await
         }
@@ -128,10 +138,12 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Policy(Policy::Reach(asked)) => super::policy::reach(connection, asked, output).await,
         Command::Policy(Policy::Compare { file }) => super::policy::compare(connection, file, output).await,
         Command::Policy(Policy::Accept) => super::policy::accept(connection, &proofs, output).await,
+        Command::Providers(command) => super::providers::perform(connection, command, &proofs, output).await,
         Command::SelfModel(asked) => super::self_model::self_model(connection, &asked, output).await,
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,
-        Command::Serve { no_web } => serve(connection, no_web, output).await,
+        Command::Serve { no_web, no_channels } => serve(connection, no_web, no_channels, output).await,
+        Command::Mcp(command) => super::mcp::perform(connection, command, &proofs, output).await,
         Command::Web(Web::Link) => {
             let request = Request::WebLink(proofs.operator().await?);
             show::<Value>(connection, &request, output, render::link).await
@@ -143,7 +155,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
     }
 }
 
-async fn serve(connection: &Connection<'_>, no_web: bool, output: Output) -> Result<u8, Fault> {
+async fn serve(connection: &Connection<'_>, no_web: bool, no_channels: bool, output: Output) -> Result<u8, Fault> {
     connection.must_own().await?;
     connection.prove_isolation().await?;
     let place = connection.place().display().to_string();
@@ -152,9 +164,19 @@ async fn serve(connection: &Connection<'_>, no_web: bool, output: Output) -> Res
         let (address, link) = connection.serve_pages().await?;
         said = json!({ "serving": place, "web": address, "link": link });
     }
+    if let (Some(address), Some(said)) = (connection.serve_programs().await?, said.as_object_mut()) {
+        said.insert("mcp".to_owned(), json!(address));
+    }
+    let channels = if no_channels { None } else { connection.serve_channels().await? };
+    if let (Some(address), Some(said)) = (&channels, said.as_object_mut()) {
+        said.insert("channels".to_owned(), address.as_str().into());
+    }
     output.print(&said, |said| {
+        let programs = said.get("mcp").and_then(Value::as_str).map(|at| format!("speaking MCP at {at}\n"));
         let pages = if no_web { String::new() } else { render::link(said) };
-        format!("serving command lines at `{place}`; stop with Ctrl-C\n{pages}")
+        let channels = channels.map_or_else(String::new, |address| format!("channels at {address}NAME\n"));
+        let programs = programs.unwrap_or_default();
+        format!("serving command lines at `{place}`; stop with Ctrl-C\n{programs}{pages}{channels}")
     });
     core::future::pending().await
 }

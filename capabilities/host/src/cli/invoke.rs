@@ -22,7 +22,7 @@ pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs
         version: invoke.capability.version,
         arguments,
         claims: Claims { reason: invoke.reason, evidence: invoke.evidence },
-        caller: caller(&invoke.caller, proofs).await?,
+        caller: Caller { entry: invoke.entry, ..caller(&invoke.caller, proofs).await? },
     };
     let mut outcome = outcome(connection.ask(&request).await?)?;
     let pending = outcome.pointer("/approval/id").and_then(Value::as_str).and_then(|id| id.parse().ok());
@@ -141,7 +141,8 @@ async fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
         Some(_) => Some(proofs.operator().await?),
         None => None,
     };
-    Ok(Caller { subject: args.subject.clone(), mode: args.mode.map(Into::into), turn: args.turn, proof })
+    let (subject, slot, mode) = (args.subject.clone(), args.slot.clone(), args.mode.map(Into::into));
+    Ok(Caller { subject, slot, mode, turn: args.turn, entry: None, proof, client: None })
 }
 
 fn outcome(reply: Reply) -> Result<Value, Fault> {

@@ -4,16 +4,20 @@ mod approvals;
 mod arguments;
 mod audit;
 mod card;
+mod channel;
 mod commands;
 mod contract;
 mod invoke;
 mod log;
+mod mcp;
 mod output;
 mod policy;
 mod program;
+mod providers;
 mod render;
 mod report;
 mod self_model;
+mod surface;
 mod table;
 mod terminal;
 
@@ -29,6 +33,16 @@ use crate::data_dir::DataDir;
 use crate::protocol::Fault;
 use arguments::{Command, CommandLine, Policy};
 use output::Output;
+
+/// What this program is called.
+pub(crate) fn program_name() -> &'static str {
+    program::name()
+}
+
+/// The card of what would run, as plain text.
+pub(crate) fn plain_card(pending: &capability_core::approval::PendingApproval) -> String {
+    anstream::adapter::strip_str(&card::card(pending, None)).to_string()
+}
 
 /// What a shell says of a command that was ended by an interrupt.
 const INTERRUPTED: u8 = 130;

@@ -24,12 +24,31 @@ pub fn list(rows: &[Row]) -> String {
                 format!("{} + {}", row.side_effect, row.network),
                 row.confirmation.clone(),
                 row.status.clone(),
+                bounds(row),
                 format!("{}/{}", row.isolation, row.deadline),
+                if row.needs.is_empty() { "nothing".to_owned() } else { row.needs.join(", ") },
                 row.summary.clone(),
             ]
         })
         .collect();
-    layout(["CAPABILITY", "CLASS", "CONFIRMATION", "STATUS", "ISOLATION/DEADLINE", "WHAT IT DOES"], &cells)
+    let heading =
+        ["CAPABILITY", "CLASS", "CONFIRMATION", "STATUS", "BOUNDS", "ISOLATION/DEADLINE", "NEEDS", "WHAT IT DOES"];
+    layout(heading, &cells)
+}
+
+/// How long, how much, how often in a turn; whole seconds and kibibytes where it is that.
+fn bounds(row: &Row) -> String {
+    let time = if row.timeout_ms.is_multiple_of(1000) {
+        format!("{} s", row.timeout_ms / 1000)
+    } else {
+        format!("{} ms", row.timeout_ms)
+    };
+    let size = if row.max_result.is_multiple_of(1024) {
+        format!("{} KiB", row.max_result / 1024)
+    } else {
+        format!("{} B", row.max_result)
+    };
+    format!("{time}, {size}, {}/turn", row.per_turn)
 }
 
 /// `describe`.
@@ -50,13 +69,11 @@ pub fn describe(found: &Description) -> String {
         ("class", format!("{} + {}", row.side_effect, row.network)),
         ("confirmation", format!("{} (computed from the class)", row.confirmation)),
         ("status", row.status.clone()),
-        (
-            "bounds",
-            format!("{} ms, {} bytes of result, {} per turn", found.timeout_ms, found.max_result, found.per_turn),
-        ),
+        ("bounds", format!("{} ms, {} bytes of result, {} per turn", row.timeout_ms, row.max_result, row.per_turn)),
         ("isolation", format!("{}, deadline {}", row.isolation, row.deadline)),
         ("target", target),
         ("handles", handles),
+        ("needs", row.needs.join(", ")),
         ("bound to", found.bound_to.join("\n                ")),
         ("risk", found.risk.clone()),
         ("default", found.default.clone()),
@@ -142,6 +159,9 @@ pub fn approval(detail: &ApprovalDetail) -> String {
         );
     };
     let mut text = card(pending, super::terminal::columns(std::io::stdout()));
+    if let Some(tool) = &detail.foreign {
+        text += &super::providers::foreign(tool);
+    }
     if let Some(preview) = &detail.grant {
         text += &granting(pending, preview);
     }

@@ -144,6 +144,17 @@ impl Bindings {
     }
 }
 
+impl Bindings {
+    /// The files that hold the host's credentials for services.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = PathBuf> {
+        self.endpoints.values().filter_map(|endpoint| match &endpoint.auth {
+            Auth::None => None,
+            Auth::Bearer { token_file } => Some(token_file.clone()),
+            Auth::Pihole { password_file } => Some(password_file.clone()),
+        })
+    }
+}
+
 type Wrong = (&'static str, String, &'static str);
 
 impl EndpointTable {
@@ -155,7 +166,7 @@ impl EndpointTable {
                 "name it as its capabilities do: lower-case letters, digits, `-` and `_`",
             ));
         }
-        let (scheme, place, base) = self.address().ok_or((
+        let (scheme, place, base) = address(&self.url).ok_or((
             "url",
             "`url` is no plain address of a service".to_owned(),
             "write it as in `https://search.example.com` or `http://127.0.0.1:8080/base`: no user, password, query or fragment",
@@ -205,16 +216,17 @@ impl EndpointTable {
         let ca_file = self.ca_file.clone();
         Ok(EndpointSettings { scheme, place, base, reach: self.reach, ca_file, server_name, auth })
     }
+}
 
-    fn address(&self) -> Option<(Scheme, Place, String)> {
-        let (scheme, place, rest) = Place::of_url(&self.url)?;
-        let base = rest.strip_suffix('/').unwrap_or(rest);
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
-        let segment =
-            |part: &str| !part.is_empty() && !part.starts_with('.') && part.bytes().all(|b| plain(b) || b == b'.');
-        let is_plain = base.is_empty() || base.strip_prefix('/').is_some_and(|base| base.split('/').all(segment));
-        is_plain.then(|| (scheme, place, base.to_owned()))
-    }
+/// Scheme, place and path of a plain address; the path without a final slash.
+pub(super) fn address(url: &str) -> Option<(Scheme, Place, String)> {
+    let (scheme, place, rest) = Place::of_url(url)?;
+    let base = rest.strip_suffix('/').unwrap_or(rest);
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
+    let segment =
+        |part: &str| !part.is_empty() && !part.starts_with('.') && part.bytes().all(|b| plain(b) || b == b'.');
+    let is_plain = base.is_empty() || base.strip_prefix('/').is_some_and(|base| base.split('/').all(segment));
+    is_plain.then(|| (scheme, place, base.to_owned()))
 }
 
 fn is_absolute(path: &Path) -> bool {

@@ -92,6 +92,24 @@ impl DataDir {
         self.0.join("secrets")
     }
 
+    /// The directory of tokens for providers, sealed.
+    #[must_use]
+    pub fn credentials(&self) -> PathBuf {
+        self.0.join("credentials")
+    }
+
+    /// Where manifests of subjects lie, each in a directory of its subject's name.
+    #[must_use]
+    pub fn subjects(&self) -> PathBuf {
+        self.0.join("subjects")
+    }
+
+    /// The programs that are let in by a token: names, subjects, and hashes of the tokens.
+    #[must_use]
+    pub fn clients(&self) -> PathBuf {
+        self.0.join("clients")
+    }
+
     /// The optional configuration file.
     #[must_use]
     pub fn config(&self) -> PathBuf {
@@ -127,6 +145,22 @@ impl DataDir {
     /// [`DataDirError`] when the file is damaged or cannot be written. A damaged key is not replaced by itself: pending
     /// approvals are bound to it.
     pub fn digest_key(&self) -> Result<DigestKey, DataDirError> {
+        self.installation_key().map(DigestKey::new)
+    }
+
+    /// Another key of this installation for another purpose: nothing about the digest key follows from it.
+    ///
+    /// # Errors
+    /// As [`digest_key`](Self::digest_key).
+    pub(crate) fn key_for(&self, purpose: &str) -> Result<[u8; 32], DataDirError> {
+        let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &self.installation_key()?);
+        let derived = ring::hmac::sign(&key, purpose.as_bytes());
+        let mut bytes = [0; 32];
+        bytes.iter_mut().zip(derived.as_ref()).for_each(|(byte, derived)| *byte = *derived);
+        Ok(bytes)
+    }
+
+    fn installation_key(&self) -> Result<[u8; 32], DataDirError> {
         let path = self.0.join("digest.key");
         if let Some(bytes) = read_private(&path)? {
             let key = bytes.as_slice().try_into().map_err(|_| DataDirError::Damaged {
@@ -134,11 +168,11 @@ impl DataDir {
                 rule: "a digest key is exactly 32 bytes",
                 help: "remove it; a new one is made, and what is pending has to be proposed again",
             })?;
-            return Ok(DigestKey::new(key));
+            return Ok(key);
         }
         let key = random::<32>().map_err(DataDirError::Randomness)?;
         write_private(&path, &key)?;
-        Ok(DigestKey::new(key))
+        Ok(key)
     }
 }
 

@@ -41,7 +41,9 @@ impl Service {
                 (executor.grant_preview(operator, id).await.map_err(broken)?, last.await.map_err(broken)?)
             }
         };
-        Ok(ApprovalDetail { summary, content: filed.map(|filed| filed.approval), successor, grant, last_approved })
+        let content = filed.map(|filed| filed.approval);
+        let foreign = content.as_ref().and_then(|pending| self.foreign_tool(pending));
+        Ok(ApprovalDetail { summary, content, successor, grant, last_approved, foreign })
     }
 
     pub(super) async fn approve(&self, operator: &Operator, id: ApprovalId) -> Result<Value, Fault> {
@@ -96,7 +98,7 @@ impl Service {
         let executor = self.host.executor();
         let found = executor.approval(operator, id).await.map_err(broken)?;
         let identity = found.ok_or_else(|| Fault::refused("no approval has that id", LIST))?.summary.identity;
-        let session = self.session_for(identity.subject, identity.mode, identity.turn)?;
+        let session = self.session_for(identity.subject, None, identity.mode, identity.turn)?;
         let edited = executor.edit(operator, &session, id, arguments.as_bytes()).await.map_err(refused)?;
         let (successor, superseded) = (edited.successor(), edited.superseded);
         if superseded {
@@ -134,7 +136,7 @@ impl Service {
     }
 }
 
-const LIST: &str = "see what waits with `capability approvals list`";
+pub(super) const LIST: &str = "see what waits with `capability approvals list`";
 
 pub(super) fn broken(error: StoreFault) -> Fault {
     Fault::broken(error.to_string(), DOCTOR)

@@ -27,6 +27,7 @@ impl Service {
             self.rules(),
             self.bindings(),
             self.centre(),
+            self.channels_probe().await,
         ];
         probes.extend(bound::probes(self.host.config().bindings()));
         probes.extend(self.isolation().await);

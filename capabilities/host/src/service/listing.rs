@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU32;
 
-use capability_core::contract::{Class, DefaultEffect, Network};
+use capability_core::contract::{Capability, Class, DefaultEffect, Network};
 use capability_core::executor::{Deadline, Isolation};
 use capability_core::handle::{HandleFamily, HandleKind, HttpMethod};
 use capability_core::policy::OptIn;
@@ -41,9 +41,6 @@ impl Service {
             default: entry.default_effect().as_str().to_owned(),
             resident: entry.is_resident(),
             idempotent: entry.is_idempotent(),
-            timeout_ms: u64::try_from(entry.bounds().timeout().as_millis()).unwrap_or(u64::MAX),
-            max_result: entry.bounds().max_result(),
-            per_turn: entry.bounds().per_turn(),
             target: entry.target().kind.as_str().to_owned(),
             target_argument: entry.target().argument.map(str::to_owned),
             handles: entry.handles().iter().map(ToString::to_string).collect(),
@@ -59,7 +56,11 @@ impl Service {
     fn bound_to(&self, kind: &HandleKind, class: Class) -> Option<String> {
         let bindings = self.host.config().bindings();
         Some(match kind.family() {
-            HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => return None,
+            HandleFamily::Context
+            | HandleFamily::Clock
+            | HandleFamily::Device
+            | HandleFamily::Journal
+            | HandleFamily::OwnHistory => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -94,6 +95,7 @@ impl Service {
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => format!("{kind}: nothing is configured"),
         })
     }
 
@@ -129,7 +131,36 @@ impl Service {
             status: status.to_owned(),
             isolation: isolation.to_owned(),
             deadline: deadline.to_owned(),
+            timeout_ms: u64::try_from(entry.bounds().timeout().as_millis()).unwrap_or(u64::MAX),
+            max_result: entry.bounds().max_result(),
+            per_turn: entry.bounds().per_turn(),
+            needs: needs(entry),
             summary: entry.description().lines().next().unwrap_or_default().to_owned(),
         }
     }
+}
+
+/// What an operator brings so that a capability runs, whether or not it is there. What is locked needs nothing that anybody has.
+fn needs(entry: &Capability) -> Vec<String> {
+    if entry.is_locked() {
+        return Vec::new();
+    }
+    let class = entry.class();
+    let brought = entry.handles().iter().filter_map(|kind| match kind.family() {
+        HandleFamily::Context
+        | HandleFamily::Clock
+        | HandleFamily::Device
+        | HandleFamily::Journal
+        | HandleFamily::OwnHistory
+        | HandleFamily::Http => None,
+        HandleFamily::Endpoint if class.network == Network::Local => {
+            Some(format!("endpoints.{} on the device", kind.instance()))
+        }
+        HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
+        HandleFamily::Workspace => Some("workspace".to_owned()),
+        HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
+        HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
+    });
+    let switch = (class.network == Network::External).then(|| format!("optin {}", entry.name().family()));
+    brought.chain(switch).collect()
 }

@@ -67,6 +67,7 @@ impl Service {
             origin: eyes.origin,
             target: target.clone(),
             at: at.unwrap_or_else(|| self.host.environment().now()),
+            class: None,
         };
         let declarations = self.manifest(&eyes.subject)?;
         let asker = Asker { subject: &eyes.subject, declarations: &declarations, mode: eyes.mode, behind: &[] };
@@ -76,10 +77,10 @@ impl Service {
     }
 
     pub(crate) fn table(&self, subject: Option<&Subject>) -> Result<Matrix, Fault> {
-        let local = Subject::local();
+        let (local, known) = (Subject::local(), self.host.subjects());
         let subjects: Vec<&Subject> = match subject {
             Some(subject) => vec![subject],
-            None => core::iter::once(&local).chain(self.host.config().subjects.keys()).collect(),
+            None => core::iter::once(&local).chain(&known).collect(),
         };
         let declared: Vec<(&Subject, Declarations)> =
             subjects.into_iter().map(|subject| Ok((subject, self.manifest(subject)?))).collect::<Result<_, Fault>>()?;
@@ -121,8 +122,8 @@ impl Service {
         let (new, waits) = match (file, &standing.waiting) {
             (Some((name, text)), _) => {
                 let registry = self.host.executor().registry();
-                let registered = Registered::of(registry.iter().map(|held| held.entry()))
-                    .with_subjects(self.host.config().subjects.keys());
+                let subjects = self.host.subjects();
+                let registered = Registered::of(registry.iter().map(|held| held.entry())).with_subjects(&subjects);
                 let loaded = load(Path::new(name), text.as_bytes(), &registered);
                 let Loaded { policy, .. } = loaded.map_err(|error| Fault::told(4, &error))?;
                 (Arc::new(policy), false)

@@ -21,9 +21,9 @@ use super::pages::audit::{self, Chain, Filter};
 use super::pages::grants::take_back;
 use super::pages::policy::{self, About, Call};
 use super::refused::Refused;
-use super::{Shared, api_document, opt_in};
+use super::{Shared, api_document, inbox, opt_in};
 use crate::display::target::Brief;
-use crate::protocol::{Fault, Row, Switch};
+use crate::protocol::{Fault, InboxPart, Row, Switch};
 
 /// One operation: how it is asked for, and what the document says of it.
 pub struct Operation {
@@ -47,7 +47,7 @@ fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// Every operation: what is not here is not served, and what is here is in the document.
-pub const OPERATIONS: [Operation; 16] = [
+pub const OPERATIONS: [Operation; 17] = [
     Operation {
         method: "get",
         path: "/api/openapi.json",
@@ -173,6 +173,15 @@ pub const OPERATIONS: [Operation; 16] = [
         asks: None,
         gives: shape::<Value>,
         handler: || post(set_opt_in),
+    },
+    Operation {
+        method: "get",
+        path: "/api/inbox",
+        summary: "What came in from outside for a subject: data, whoever wrote it, and no instruction to anybody",
+        takes: None,
+        asks: Some(shape::<inbox::Part>),
+        gives: shape::<InboxPart>,
+        handler: || get(inbox::inbox),
     },
     Operation {
         method: "get",

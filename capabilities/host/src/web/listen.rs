@@ -28,8 +28,16 @@ use crate::protocol::Fault;
 use crate::service::Service;
 
 /// The most connections, and the most of one peer.
-const MOST: usize = 256;
-const MOST_OF_ONE: usize = 192;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) most: usize,
+    pub(crate) of_one: usize,
+    /// Of one on this machine, which may be a proxy that stands for everybody.
+    pub(crate) of_this_machine: usize,
+}
+
+/// Room for people.
+pub(crate) const PEOPLE: Room = Room { most: 256, of_one: 192, of_this_machine: 192 };
 /// The most people who are told of changes as they happen.
 const VIEWERS: u32 = 100;
 /// How long a head may take, and how long a connection may be idle between two requests.
@@ -108,7 +116,7 @@ impl Server {
         if service.web().set(serving).is_err() {
             return Err(Fault::usage("the approval centre is served already", "use it"));
         }
-        let served = tokio::spawn(serve(listener, router(&web), told));
+        let served = tokio::spawn(serve(listener, router(&web), PEOPLE, told));
         Ok(Self { web, ending, served })
     }
 
@@ -159,10 +167,11 @@ impl Peers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, peer: IpAddr, permit: OwnedSemaphorePermit) -> Option<Place> {
+    fn take(&self, peer: IpAddr, room: Room, permit: OwnedSemaphorePermit) -> Option<Place> {
+        let most = if peer.is_loopback() { room.of_this_machine } else { room.of_one };
         let mut peers = self.of();
         let open = peers.entry(peer).or_default();
-        if *open >= MOST_OF_ONE {
+        if *open >= most {
             return None;
         }
         *open += 1;
@@ -183,12 +192,13 @@ impl Drop for Place {
     }
 }
 
-async fn serve(listener: TcpListener, router: Router, mut ending: watch::Receiver<bool>) {
-    let (room, peers) = (Arc::new(Semaphore::new(MOST)), Peers::default());
+/// Serves whoever connects, within the limits, until the end, when what is open is closed: nothing here is about pages.
+pub(crate) async fn serve(listener: TcpListener, router: Router, room: Room, mut ending: watch::Receiver<bool>) {
+    let (places, peers) = (Arc::new(Semaphore::new(room.most)), Peers::default());
     let mut connections = JoinSet::new();
     loop {
         let next = async {
-            let permit = Arc::clone(&room).acquire_owned().await;
+            let permit = Arc::clone(&places).acquire_owned().await;
             (listener.accept().await, permit)
         };
         tokio::select! {
@@ -197,7 +207,7 @@ async fn serve(listener: TcpListener, router: Router, mut ending: watch::Receive
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             (accepted, permit) = next => match (accepted, permit) {
                 (Ok((stream, address)), Ok(permit)) => {
-                    if let Some(place) = peers.take(address.ip().to_canonical(), permit) {
+                    if let Some(place) = peers.take(address.ip().to_canonical(), room, permit) {
                         connections.spawn(connection(stream, place, router.clone()));
                     }
                 }

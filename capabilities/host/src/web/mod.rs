@@ -13,6 +13,7 @@ mod events;
 mod forms;
 mod guard;
 mod hosts;
+mod inbox;
 mod listen;
 mod pages;
 mod refused;
@@ -20,7 +21,9 @@ mod seal;
 mod shown;
 
 pub(crate) use access::Way;
-pub(crate) use listen::{Server, Serving};
+pub(crate) use answer::{ARM, word};
+pub(crate) use hosts::{Hosts, is_own_origin};
+pub(crate) use listen::{PEOPLE, Room, Server, Serving, serve as serve_connections};
 
 use std::sync::{Arc, OnceLock};
 
@@ -33,7 +36,6 @@ use crate::service::Service;
 use access::Access;
 use board::Board;
 use guard::Who;
-use hosts::Hosts;
 use refused::Refused;
 use seal::Seal;
 

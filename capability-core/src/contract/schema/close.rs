@@ -163,7 +163,7 @@ fn needs_closing(schema: &Map<String, Value>) -> bool {
     let says = |keyword: &str| schema.contains_key(keyword);
     let elsewhere = ["allOf", "anyOf", "oneOf", "$ref", "const", "enum"].into_iter().any(says);
     let describes = has_properties(schema) || ((says("properties") || has_type(schema, "object")) && !elsewhere);
-    describes && !says("additionalProperties") && !says("unevaluatedProperties")
+    describes && !says("additionalProperties") && !says("unevaluatedProperties") && !super::is_provided(schema)
 }
 
 /// True when one of the alternatives is to add nothing.

@@ -48,7 +48,7 @@ pub(super) fn lint(document: &Value, which: Document) -> Result<(), SchemaFault>
 }
 
 fn one(schema: &Map<String, Value>, at: &Pointer) -> Result<(), SchemaFault> {
-    if schema.keys().all(|keyword| is_annotation(keyword)) {
+    if schema.keys().all(|keyword| is_annotation(keyword)) && !super::is_provided(schema) {
         return Err(SchemaFault::anything(at.as_str()));
     }
     let says = |keyword: &str| schema.contains_key(keyword);

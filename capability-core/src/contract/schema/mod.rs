@@ -10,7 +10,8 @@ mod fault;
 #[cfg(feature = "jsonschema")]
 pub(crate) mod general;
 mod lint;
-mod names;
+pub(crate) mod names;
+mod opened;
 pub(crate) mod pointer;
 pub(crate) mod recursion;
 pub(crate) mod simplify;
@@ -18,6 +19,8 @@ mod text;
 pub(crate) mod walk;
 
 pub use fault::SchemaFault;
+use opened::is_provided;
+pub(crate) use opened::{ARGUMENTS, PROVIDED, TOOL};
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -72,6 +75,7 @@ impl Schemas {
                 .of(Document::Arguments));
             }
         }
+        opened::settle(capability, &schemas)?;
         Ok(schemas)
     }
 

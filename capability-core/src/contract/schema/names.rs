@@ -173,7 +173,7 @@ fn encoded(name: &str) -> String {
     encoded
 }
 
-pub(super) fn decoded(name: &str) -> String {
+pub(crate) fn decoded(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
     while let Some((byte, after)) = rest.split_first() {

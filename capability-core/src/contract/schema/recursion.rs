@@ -138,6 +138,12 @@ fn guard(branches: &mut [Value], document: &Value, at: &Pointer) -> Result<(), S
     Ok(())
 }
 
+/// Whether no value can fit two of `branches`, as far as that shows without looking into them.
+pub(crate) fn are_disjoint(branches: &[Value], document: &Value) -> bool {
+    let tests: Vec<Value> = branches.iter().map(|branch| shallow(branch, document)).collect();
+    tests.iter().enumerate().all(|(at, one)| tests.iter().skip(at + 1).all(|other| disjoint(one, other)))
+}
+
 /// True when a reference stands anywhere inside: references are left over only where types hold themselves.
 fn leads_back(schema: &Value) -> bool {
     match schema {

@@ -41,8 +41,8 @@ use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
-use crate::contract::{Capability, Schemas};
+use super::{Binding, OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
+use crate::contract::{Capability, Class, Schemas};
 use crate::executor::caught;
 use crate::registry::Registered;
 use crate::session::{Ancestor, Declarations, Mode, Origin, Subject};
@@ -148,6 +148,9 @@ pub struct Sketch {
     pub target: Option<String>,
     /// When.
     pub at: Timestamp,
+    /// As which class, where calls go through to a provider's tool; the entry's own where that is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
 }
 
 /// The longest text of a call that is shown whole, in characters.
@@ -194,7 +197,7 @@ impl Sketch {
     ) -> Question<'q> {
         Question {
             capability,
-            class: capability.class(),
+            class: self.class.unwrap_or_else(|| capability.class()),
             subject: &self.subject,
             origin: self.origin,
             declarations: asker.declarations,
@@ -204,7 +207,7 @@ impl Sketch {
             acts_on: &[],
             mode: asker.mode,
             opt_in: around.opt_in(capability.name().family()),
-            bound: around.binds(capability),
+            binding: Binding::of_host(around.binds(capability)),
             // A look at arguments, of which a sketch has none: what it raises comes on top.
             raised: None,
             faulted: false,

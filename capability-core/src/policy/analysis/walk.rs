@@ -12,7 +12,7 @@ pub use super::space::Span;
 use super::space::{Callable, Cell, Corner, Space};
 use super::targets::respelt;
 use super::{Asker, Entry, Sketch};
-use crate::contract::TargetKind;
+use crate::contract::{Class, TargetKind};
 use crate::policy::{CapabilityPattern, Dimension, Policy, RuleEffect, RuleRef, Selector, TargetFamily};
 use crate::session::Origin;
 use crate::time::Timestamp;
@@ -115,47 +115,56 @@ impl<'p> Walk<'p> {
         mut visit: impl FnMut(&Stop) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, NotDecided> {
         let capability = entry.capability;
-        let callable = Callable {
-            name: capability.name().as_str(),
-            side_effect: capability.class().side_effect,
-            target: capability.target().kind,
-            target_optional: entry.target_optional,
-        };
-        for scope in self.scopes(asker, entry)? {
-            let mut seen: HashSet<Bits> = HashSet::new();
-            for origin in origins {
-                let (scope, origin, behind) = (scope.as_deref(), *origin, asker.behind);
-                let corner = Corner { subject: asker.subject, callable, scope, origin, behind };
-                let left = self.space.left(&corner);
-                if self.focus.as_ref().is_some_and(|focus| focus.and(&left).is_empty()) || !seen.insert(left.clone()) {
-                    continue;
-                }
-                let alike = |other: &&Origin| self.space.left(&Corner { origin: **other, ..corner }) == left;
-                let same: Vec<_> = origins.iter().filter(alike).copied().collect();
-                let cells = match scope {
-                    Some(scope) if is_one_argument(entry) => self.space.cells_on(&corner, scope),
-                    _ => self.space.cells(&corner)?,
-                };
-                for Cell { matching, asking, target, at } in cells.iter() {
-                    if self.focus.as_ref().is_some_and(|focus| focus.and(&matching.or(asking)).is_empty()) {
+        let scopes = self.scopes(asker, entry)?;
+        // An operator may have given a provider's tool any class: what can come out is what comes out for one of them.
+        let own = [capability.class()];
+        let classes: &[Class] = if capability.through().is_some() { &Class::ALL } else { &own };
+        for class in classes {
+            let callable = Callable {
+                name: capability.name().as_str(),
+                side_effect: class.side_effect,
+                target: capability.target().kind,
+                target_optional: entry.target_optional,
+            };
+            for scope in &scopes {
+                let mut seen: HashSet<Bits> = HashSet::new();
+                for origin in origins {
+                    let (scope, origin, behind) = (scope.as_deref(), *origin, asker.behind);
+                    let corner = Corner { subject: asker.subject, callable, scope, origin, behind };
+                    let left = self.space.left(&corner);
+                    if self.focus.as_ref().is_some_and(|focus| focus.and(&left).is_empty())
+                        || !seen.insert(left.clone())
+                    {
                         continue;
                     }
-                    self.visited += 1;
-                    if self.visited > MAX_CELLS {
-                        return Err(NotDecided);
-                    }
-                    let sketch = Sketch {
-                        subject: asker.subject.clone(),
-                        capability: capability.name().as_str().to_owned(),
-                        version: capability.version(),
-                        scope: scope.map(str::to_owned),
-                        origin,
-                        target: target.as_deref().map(str::to_owned),
-                        at: *at,
+                    let alike = |other: &&Origin| self.space.left(&Corner { origin: **other, ..corner }) == left;
+                    let same: Vec<_> = origins.iter().filter(alike).copied().collect();
+                    let cells = match scope {
+                        Some(scope) if is_one_argument(entry) => self.space.cells_on(&corner, scope),
+                        _ => self.space.cells(&corner)?,
                     };
-                    let stop = Stop { sketch, origins: same.clone() };
-                    if let ControlFlow::Break(found) = visit(&stop) {
-                        return Ok(ControlFlow::Break(found));
+                    for Cell { matching, asking, target, at } in cells.iter() {
+                        if self.focus.as_ref().is_some_and(|focus| focus.and(&matching.or(asking)).is_empty()) {
+                            continue;
+                        }
+                        self.visited += 1;
+                        if self.visited > MAX_CELLS {
+                            return Err(NotDecided);
+                        }
+                        let sketch = Sketch {
+                            subject: asker.subject.clone(),
+                            capability: capability.name().as_str().to_owned(),
+                            version: capability.version(),
+                            scope: scope.map(str::to_owned),
+                            origin,
+                            target: target.as_deref().map(str::to_owned),
+                            at: *at,
+                            class: (*class != capability.class()).then_some(*class),
+                        };
+                        let stop = Stop { sketch, origins: same.clone() };
+                        if let ControlFlow::Break(found) = visit(&stop) {
+                            return Ok(ControlFlow::Break(found));
+                        }
                     }
                 }
             }
@@ -176,7 +185,7 @@ impl<'p> Walk<'p> {
             let subject = selector.subject.as_ref();
             subject.is_none_or(|own| own == asker.subject || asker.behind.iter().any(|a| a.identity.subject == *own))
                 && selector.capability.matches(name, scope)
-                && selector.action.is_none_or(|own| own == capability.class().side_effect)
+                && selector.action.is_none_or(|own| capability.may_be(own))
                 && selector.origin.is_none_or(|own| origins.contains(&own))
                 && selector.target.as_ref().is_none_or(|own| Some(own.family()) == family)
         };

@@ -276,6 +276,10 @@ fn file(text: &str) -> Result<Vec<&str>, Unreadable> {
     if text.len() > MAX_PATH_BYTES || (!is_plain(text) && text.contains(doubtful)) {
         return Err(Unreadable);
     }
+    // The root itself, which has no other name.
+    if text == "." {
+        return Ok(Vec::new());
+    }
     let mut segments = Vec::with_capacity(8);
     for segment in parts(text, b'/').filter(|segment| !segment.is_empty()) {
         if matches!(segment, "." | "..") {

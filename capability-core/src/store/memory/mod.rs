@@ -3,10 +3,12 @@
 mod approvals;
 mod grants;
 mod history;
+mod results;
 
 pub use approvals::MemoryApprovals;
 pub use grants::MemoryGrants;
 pub use history::MemoryHistory;
+pub use results::MemoryResults;
 
 use core::num::NonZeroU32;
 use std::collections::{BTreeSet, VecDeque};

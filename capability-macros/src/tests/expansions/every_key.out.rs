@@ -93,6 +93,7 @@ const _: () = {
                 default: __s::DefaultEffect::Deny,
                 resident: true,
                 idempotent: true,
+                previews: true,
                 ..__s::Options::NONE
             },
             handles: &[

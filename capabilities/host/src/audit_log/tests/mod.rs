@@ -51,6 +51,7 @@ fn asked(number: u8) -> Asked {
     Asked {
         invocation: format!("{number:032x}").parse().unwrap(),
         capability: None,
+        provided: None,
         identity: Arc::new(SessionIdentity {
             id: SessionId::from_bytes([3; 16]),
             subject: Subject::local(),

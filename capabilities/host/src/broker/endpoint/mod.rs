@@ -6,8 +6,9 @@ mod pihole;
 mod settings;
 mod tls;
 
+pub use io::Metered;
 pub use settings::{Auth, EndpointSettings, Reach};
-pub use tls::{authorities, authorities_as_data};
+pub use tls::{authorities, authorities_as_data, secured};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -57,7 +57,7 @@ impl Connector {
 }
 
 /// The addresses behind a host.
-pub(super) async fn addresses(resolver: &dyn Resolver, host: &Host) -> Result<Vec<IpAddr>, BrokerFault> {
+pub async fn addresses(resolver: &dyn Resolver, host: &Host) -> Result<Vec<IpAddr>, BrokerFault> {
     let found = match host {
         Host::Address(address) => vec![*address],
         Host::Name(name) => resolver.addresses(name).await?,
@@ -66,7 +66,7 @@ pub(super) async fn addresses(resolver: &dyn Resolver, host: &Host) -> Result<Ve
 }
 
 /// The first of these addresses that answers.
-pub(super) async fn connected(addresses: &[IpAddr], port: u16) -> Result<TcpStream, BrokerFault> {
+pub async fn connected(addresses: &[IpAddr], port: u16) -> Result<TcpStream, BrokerFault> {
     let mut fault = BrokerFault::Unavailable;
     for address in addresses.iter().take(MAX_TRIED) {
         let place = SocketAddr::new(address::unwrapped(*address), port);

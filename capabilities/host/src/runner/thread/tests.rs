@@ -92,6 +92,7 @@ fn bench(threads: u32) -> Bench {
         grant_limits: capability_core::approval::GrantLimits::off(),
         history: Arc::new(capability_core::store::MemoryHistory::new()),
         policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+        providers: Arc::new(capability_core::provider::NoProviders),
         environment,
         key: DigestKey::new([1; 32]),
         limits: capability_core::executor::Limits { per_turn: 1000, ..Default::default() },

@@ -1,17 +1,17 @@
-//! Where a process that was started as a zygote turns off from `main`.
+//! Where a process that was started as a zygote, or as the keeper of a foreign program, turns off from `main`.
 
 #![expect(unsafe_code, reason = "an entry in the table of functions that run before `main`")]
 
 use std::ffi::OsStr;
 
-use super::sandbox::{Profile, Strictness};
+use super::sandbox::{Profile, Strictness, keeper};
 use super::{command, zygote};
 
 /// What a zygote is called, in place of the program's name.
 pub const NAME: &str = "capability-zygote";
 
 // SAFETY: the section holds pointers to C functions that are called once, on the only thread there is. This one returns at
-// once unless the process was started as a zygote, and then never.
+// once unless the process was started as a zygote or a keeper, and then never.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = before_main;
@@ -23,18 +23,18 @@ extern "C" fn before_main() {
     }
 }
 
-/// Becomes a zygote, or what keeps a command, if that is what this process was started as.
+/// Becomes a zygote, a keeper or what keeps a command, if that is what this process was started as.
 ///
 /// It runs by itself before `main` where the C library hands the command line over that early; `main!` calls it for those
 /// that do not.
 pub fn turn_off() {
     let mut words = std::env::args_os();
-    let name = words.next();
-    if name.as_deref() == Some(OsStr::new(command::NAME)) {
-        command::launcher::serve();
-    }
-    if name.as_deref() != Some(OsStr::new(NAME)) {
-        return;
+    match words.next() {
+        Some(name) if name == NAME => {}
+        Some(name) if name == keeper::NAME => keeper::keep(words),
+        Some(name) if name == keeper::INNER => keeper::be_kept(words),
+        Some(name) if name == command::NAME => command::launcher::serve(),
+        _ => return,
     }
     let (profile, strictness) = (words.next(), words.next());
     match (named(&PROFILES, profile.as_deref()), named(&STRICTNESSES, strictness.as_deref())) {

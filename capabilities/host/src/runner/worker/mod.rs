@@ -11,6 +11,7 @@ pub(crate) mod command;
 pub mod entry;
 mod forward;
 mod frame;
+pub mod keeping;
 mod place;
 mod pool;
 mod process;

@@ -76,7 +76,7 @@ fn first_words() -> serde_json::Value {
     });
     let terms = serde_json::json!({
         "invocation": format!("{:032x}", 0), "identity": identity, "target": null, "max_result": 0, "confirmed": false,
-        "remaining": Duration::ZERO,
+        "answered": false,        "remaining": Duration::ZERO,
     });
     serde_json::json!({ "Prepare": { "name": "", "version": 1, "terms": terms, "reused": false } })
 }

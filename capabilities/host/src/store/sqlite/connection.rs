@@ -44,6 +44,26 @@ impl ConnectionThread {
         job: impl FnOnce(&Transaction<'_>) -> Result<(T, Erased), Unreadable> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, StoreFault>> {
         let (answer, answered) = oneshot::channel();
+        let sent = self.submit(job, move |done| drop(answer.send(done)));
+        Box::pin(async move { if sent { answered.await.unwrap_or(Err(StoreFault)) } else { Err(StoreFault) } })
+    }
+
+    /// The same, with the caller's thread waiting: for what happens once, before anything runs.
+    pub(super) fn transact_here<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Transaction<'_>) -> Result<(T, Erased), Unreadable> + Send + 'static,
+    ) -> Result<T, StoreFault> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        let sent = self.submit(job, move |done| drop(answer.send(done)));
+        if sent { answered.recv().unwrap_or(Err(StoreFault)) } else { Err(StoreFault) }
+    }
+
+    /// Whether the thread takes the job.
+    fn submit<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Transaction<'_>) -> Result<(T, Erased), Unreadable> + Send + 'static,
+        answer: impl FnOnce(Result<T, StoreFault>) + Send + 'static,
+    ) -> bool {
         let job: Job = Box::new(move |connection| {
             let run = AssertUnwindSafe(|| -> Result<(T, Erased), Unreadable> {
                 let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -57,16 +77,14 @@ impl ConnectionThread {
             if let Err(fault) = &done {
                 tracing::error!(%fault, "a store of the host did not answer");
             }
-            let _ = answer.send(done.map(|(value, _)| value).map_err(|_| StoreFault));
+            answer(done.map(|(value, _)| value).map_err(|_| StoreFault));
             if erased {
                 // After the answer: nobody waits for this. When it fails, the next erasure or the next start tries again.
                 let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             }
         });
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        drop(jobs);
-        Box::pin(async move { if sent { answered.await.unwrap_or(Err(StoreFault)) } else { Err(StoreFault) } })
+        jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 }
 

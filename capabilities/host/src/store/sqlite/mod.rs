@@ -1,4 +1,4 @@
-//! Approvals, grants, turn counters and journals in one SQLite database.
+//! Approvals, grants, turn counters, journals and tools' health in one SQLite database.
 //!
 //! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
 //! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
@@ -6,15 +6,21 @@
 
 mod approvals;
 mod connection;
+mod definitions;
 mod denials;
 mod grants;
+mod health;
+mod inbox;
 mod journal;
 mod retained;
 mod schema;
 mod turns;
 
 pub use approvals::SqliteApprovals;
+pub use definitions::{Observed, OpenedProvider, SqliteDefinitions};
 pub use grants::SqliteGrants;
+pub use health::SqliteHealth;
+pub use inbox::{Arrived, Held, InboxEntry, SqliteInbox};
 pub use journal::{JournalEntry, SqliteJournal};
 pub use schema::DatabaseError;
 pub use turns::SqliteTurns;
@@ -58,10 +64,28 @@ impl Database {
         SqliteGrants::new(self.clone())
     }
 
+    /// How tools have been doing.
+    #[must_use]
+    pub fn health(&self) -> SqliteHealth {
+        SqliteHealth::new(self.clone())
+    }
+
     /// The turn counters.
     #[must_use]
     pub fn turns(&self) -> SqliteTurns {
         SqliteTurns::new(self.clone())
+    }
+
+    /// The accepted definitions of others' tools.
+    #[must_use]
+    pub fn definitions(&self) -> SqliteDefinitions {
+        SqliteDefinitions::new(self.clone())
+    }
+
+    /// The inboxes, and what channels have seen.
+    #[must_use]
+    pub fn inbox(&self) -> SqliteInbox {
+        SqliteInbox::new(self.clone())
     }
 
     /// The journals.

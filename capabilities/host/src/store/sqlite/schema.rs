@@ -9,7 +9,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use crate::data_dir::{DataDirError, open_append};
 
 /// Each step brings the database one version up. A step that was released is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("0001.sql"), include_str!("0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("0001.sql"),
+    include_str!("0002.sql"),
+    include_str!("0003.sql"),
+    include_str!("health.sql"),
+    include_str!("definitions.sql"),
+];
 
 /// Why a database is not used.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use maud::{Markup, html};
 use super::answers::answers;
 use super::{Here, Page, piece, time};
 use crate::display::diff;
-use crate::display::text::LONG;
-use crate::protocol::{ApprovalDetail, turn_in_words};
+use crate::display::text::{LONG, Reading};
+use crate::protocol::{ApprovalDetail, ForeignTool, claimed, turn_in_words};
 use crate::web::forms::Named;
 use crate::web::guard::Who;
 use crate::web::refused::Refused;
@@ -50,6 +50,7 @@ fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
                 p.target #target { (shown::target(*kind, target)) }
             }
             (settled(web, detail))
+            @if let Some(tool) = &detail.foreign { (foreign(tool)) }
             (facts(web, pending))
             (arguments(pending))
             @if let Some(preview) = &pending.preview {
@@ -132,6 +133,25 @@ fn facts(web: &Web, pending: &PendingApproval) -> Markup {
             }
             div { dt { "Expires" } dd #expires { (time(pending.expires_at, true)) } }
             div { dt { "Asked at" } dd { (time(pending.created_at, false)) } }
+        }
+    }
+}
+
+/// The tool of somebody else's that the call goes to: what we know of it, and apart from that what it says of itself.
+fn foreign(tool: &ForeignTool) -> Markup {
+    html! {
+        section.foreign #foreign data-server=(tool.server) aria-labelledby="foreign-heading" {
+            h2 #foreign-heading { "A tool of somebody else's" }
+            dl.facts {
+                div { dt { "Server" } dd #foreign-server { strong { (tool.server) } ", " (tool.way) " " (shown::text(&tool.place, Reading::Name)) } }
+                div { dt { "Tool" } dd #foreign-tool { (shown::text(&tool.tool, Reading::Name)) } }
+                div { dt { "Counts as" } dd #foreign-class {
+                    @if tool.classified { "what the configuration says of this very definition" }
+                    @else { "changing things and reaching outside: nobody has classified it" }
+                } }
+                div { dt { "Claims" } dd #foreign-claims { (claimed(tool.claims)) ", which nobody has checked" } }
+            }
+            details { summary { "What the server says it does" } pre.claim { (shown::block(&tool.description)) } }
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod grants;
 mod login;
 mod opt_ins;
 pub mod policy;
+mod providers;
 mod queue;
 mod subjects;
 
@@ -45,6 +46,10 @@ pub fn routes() -> Router<Shared> {
         .route("/policy", get(policy::page))
         .route("/policy/explain", get(policy::explain))
         .route("/audit", get(audit::page))
+        .route("/providers", get(providers::page))
+        .route("/fragment/providers", get(providers::fragment))
+        .route("/providers/{server}", get(providers::server))
+        .route("/providers/{server}/accept", post(providers::accept))
         .route("/optins", get(opt_ins::page))
         .route("/optins/{family}", post(opt_ins::set))
         .route("/subjects", get(subjects::page))
@@ -57,11 +62,12 @@ pub fn routes() -> Router<Shared> {
 }
 
 /// The pages that the head of each leads to: where, and what it is called.
-const PLACES: [(&str, &str); 6] = [
+const PLACES: [(&str, &str); 7] = [
     ("/", "Queue"),
     ("/grants", "Grants"),
     ("/policy", "Policy"),
     ("/audit", "Audit"),
+    ("/providers", "Providers"),
     ("/optins", "Opt-ins"),
     ("/subjects", "Subjects"),
 ];

@@ -288,6 +288,7 @@ mod tests {
             origin: capability_core::session::Origin::Model,
             target: Some("https://a/?b=c&d=\u{202e}\"<".into()),
             at: "2026-11-30T12:00:00Z".parse().unwrap(),
+            class: None,
         };
         assert_eq!(
             address(&call),

@@ -17,7 +17,7 @@ const ENTRIES: u32 = 50;
 
 /// `GET /subjects`.
 pub async fn page(State(web): Here, who: Who) -> Result<Response, Refused> {
-    let subjects = &web.service().host().config().subjects;
+    let subjects = web.service().host().subjects();
     let body = html! {
         h1 { "Subjects" }
         ul.subjects {
@@ -25,11 +25,13 @@ pub async fn page(State(web): Here, who: Who) -> Result<Response, Refused> {
                 h2 { a href="/subjects/local" { "local" } }
                 p { "declares everything: the person at this machine" }
             }
-            @for (subject, manifest) in subjects {
+            @for subject in &subjects {
                 li data-subject=(subject) {
                     h2 { a href={ "/subjects/" (subject) } { (subject) } }
-                    @if manifest.capabilities.is_empty() { p { "declares nothing" } } @else {
-                        ul { @for declaration in &manifest.capabilities { li { code { (declaration) } } } }
+                    @match web.service().manifest(subject) {
+                        Err(fault) => pre.claim { (shown::block(&fault.message)) },
+                        Ok(declares) if declares.listed().is_empty() => p { "declares nothing" },
+                        Ok(declares) => ul { @for declared in declares.listed() { li { code { (declared) } } } },
                     }
                 }
             }

@@ -22,6 +22,7 @@ pub mod command;
 mod fault;
 mod filter;
 mod identity;
+pub mod keeper;
 mod landlock;
 mod limits;
 mod namespaces;

@@ -82,6 +82,7 @@ fn desk_on(database: &Database, dir: &Path) -> Desk {
         turns: Arc::new(MemoryTurns::new()),
         opt_ins: Arc::new(MemoryOptIns::new()),
         policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+        providers: Arc::new(capability_core::provider::NoProviders),
         grants: Arc::new(database.grants()),
         grant_limits: ["desk.look", "desk.mark", "desk.vault"]
             .into_iter()

@@ -3,6 +3,7 @@ mod denied;
 mod desk;
 mod file;
 mod grants;
+mod health;
 mod killed;
 mod turns_and_journal;
 

@@ -1,0 +1,89 @@
+//! One handler for each client, and whose the sessions of the older protocol are.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use capability_core::session::SessionId;
+use rmcp::transport::streamable_http_server::session::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+
+use super::super::asker::Asker;
+use super::super::handler::Handler;
+use crate::environment::random;
+use crate::protocol::{Caller, Client, McpRequest, Redacted, Reply, Request};
+use crate::service::Service;
+
+/// The most sessions of one client; the oldest ends first.
+const MOST_SESSIONS: usize = 16;
+/// The most handlers: more clients than can be let in, with those that no longer are.
+const MOST_HANDLERS: usize = 256;
+
+/// A client that a request comes from.
+pub struct Admitted {
+    /// Which, as its token tells: nothing that others know.
+    kept: [u8; 32],
+    /// What answers it.
+    pub handler: Handler,
+}
+
+/// Everybody who has come so far.
+pub struct People {
+    manager: Arc<LocalSessionManager>,
+    handlers: Mutex<HashMap<[u8; 32], Handler>>,
+    sessions: Mutex<VecDeque<(String, [u8; 32])>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl People {
+    pub fn new(manager: Arc<LocalSessionManager>) -> Self {
+        Self { manager, handlers: Mutex::default(), sessions: Mutex::default() }
+    }
+
+    /// Whoever has this token, while it lets anybody in.
+    pub async fn admit(&self, service: &Arc<Service>, token: Redacted) -> Option<Admitted> {
+        // A token that was revoked is none from that moment on, whatever is remembered here.
+        service.client(&token).ok()?;
+        let kept = crate::mcp::ClientToken::from_hex(token.reveal())?.hash();
+        if let Some(handler) = locked(&self.handlers).get(&kept) {
+            return Some(Admitted { kept, handler: handler.clone() });
+        }
+        let connection = SessionId::from_bytes(random().ok()?);
+        let client = || Some(Client { connection, token: Some(token.clone()) });
+        let asker = Asker::Here(Arc::clone(service));
+        let greet = McpRequest::Greet(Caller { client: client(), ..Caller::default() });
+        let Ok(Reply::Document(greeting)) = asker.ask(Request::Mcp(greet)).await else { return None };
+        let greeting = serde_json::from_value(greeting).ok()?;
+        let handler = Handler::new(asker, Caller { client: client(), ..Caller::default() }, &greeting);
+        let mut handlers = locked(&self.handlers);
+        if handlers.len() >= MOST_HANDLERS {
+            handlers.clear();
+        }
+        let handler = handlers.entry(kept).or_insert(handler).clone();
+        Some(Admitted { kept, handler })
+    }
+
+    /// A session was opened for this client. What one client holds open is bounded.
+    pub async fn owns(&self, session: &str, admitted: &Admitted) {
+        let ended = {
+            let mut sessions = locked(&self.sessions);
+            if sessions.iter().any(|(known, _)| known == session) {
+                return;
+            }
+            sessions.push_back((session.to_owned(), admitted.kept));
+            let mut own = sessions.iter().enumerate().filter(|(_, (_, kept))| *kept == admitted.kept);
+            let first = own.next().map(|(at, _)| at).filter(|_| own.count() >= MOST_SESSIONS);
+            first.and_then(|at| sessions.remove(at))
+        };
+        if let Some((id, _)) = ended {
+            let _ = self.manager.close_session(&id.into()).await;
+        }
+    }
+
+    /// Whether a session is this client's.
+    pub fn is_of(&self, session: &str, admitted: &Admitted) -> bool {
+        locked(&self.sessions).iter().any(|(known, kept)| known == session && *kept == admitted.kept)
+    }
+}

@@ -1,0 +1,112 @@
+//! The server: one connection over standard input and output, or any number over HTTP.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `lift` | the arguments of a call, taken out of a message byte for byte |
+//! | `stdio` | messages on lines |
+//! | `handler` | what a client asks, and what it is answered |
+//! | `question` | how the person at a client is asked, and what of their answer is looked at |
+//! | `result` | tools and outcomes as the protocol has them |
+//! | `http` | the same over HTTP, for clients with a token |
+//! | `portable` | schemas as every client can read them |
+//! | `asker` | the way to the host, wherever it is |
+//! | `turns` | when a turn ends |
+
+mod asker;
+mod handler;
+mod http;
+mod lift;
+mod portable;
+mod question;
+mod result;
+mod stdio;
+mod turns;
+
+pub use http::HttpServer;
+
+use core::pin::pin;
+
+use capability_core::session::{Mode, SessionId, Subject};
+use rmcp::service::serve_server_with_ct;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use crate::connection::Connection;
+use crate::environment::random;
+use crate::protocol::{Caller, Client, Fault, Greeting, McpRequest, Proof, Redacted, Reply, Request};
+use asker::Asks;
+use handler::Handler;
+use stdio::Lines;
+
+/// For whom a connection speaks.
+pub struct Speaker {
+    /// Another subject than the local one.
+    pub subject: Option<Subject>,
+    /// The mode; stricter only.
+    pub mode: Option<Mode>,
+    /// An operator's proof, for another subject.
+    pub proof: Option<Proof>,
+    /// A client's token, which names its subject.
+    pub token: Option<Redacted>,
+}
+
+/// Serves one client over a pair of streams, until the client closes its side.
+///
+/// # Errors
+/// When the host does not let this client in.
+pub async fn lines(
+    connection: &Connection<'_>,
+    speaker: Speaker,
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), Fault> {
+    let Speaker { subject, mode, proof, token } = speaker;
+    let id = random().map(SessionId::from_bytes);
+    let id = id.map_err(|_| Fault::broken("the operating system gives no random bytes", "look at this machine"))?;
+    let caller = Caller {
+        subject,
+        slot: None,
+        mode,
+        turn: None,
+        entry: None,
+        proof: None,
+        client: Some(Client { connection: id, token }),
+    };
+    // An operator vouches once, for as long as the connection lasts.
+    let greeted = Caller { proof, ..again(&caller) };
+    let greeting = match connection.ask(&Request::Mcp(McpRequest::Greet(greeted))).await? {
+        Reply::Document(value) => serde_json::from_value::<Greeting>(value).ok(),
+        Reply::Fault(fault) => return Err(fault),
+        Reply::Outcome(_) => None,
+    };
+    let greeting = greeting
+        .ok_or_else(|| Fault::broken("the host answered something else", "use the same version on both sides"))?;
+    let (asker, mut asks) = Asks::new();
+    let handler = Handler::new(asker, caller, &greeting);
+    let served = async {
+        // A client that never says anything that counts, or goes away first, is no fault of ours.
+        if let Ok(running) = serve_server_with_ct(handler, Lines::new(reader, writer), CancellationToken::new()).await {
+            let _ = running.waiting().await;
+        }
+    };
+    let mut served = pin!(served);
+    tokio::select! {
+        () = &mut served => {}
+        () = asks.answer(connection) => {}
+    }
+    Ok(())
+}
+
+/// The same caller once more, for one further request.
+fn again(caller: &Caller) -> Caller {
+    let Caller { subject, slot, mode, turn, client, .. } = caller;
+    Caller {
+        subject: subject.clone(),
+        slot: slot.clone(),
+        mode: *mode,
+        turn: *turn,
+        entry: None,
+        proof: None,
+        client: client.clone(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Questions about the servers whose tools can be called.
+
+use capability_core::provider::Claims;
+use capability_core::session::Subject;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Proof, Redacted};
+
+/// One question.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderQuestion {
+    /// Every configured server.
+    List,
+    /// One server's tools.
+    Tools {
+        /// Which.
+        server: String,
+    },
+    /// What its tools are now, where that is not what was accepted. Operators only: it is all foreign text.
+    Diff {
+        /// Who asks.
+        proof: Proof,
+        /// Which server.
+        server: String,
+        /// Which tool; every one that changed when none is named.
+        tool: Option<String>,
+    },
+    /// Let tools come into use again as they are now. Operators only.
+    Accept {
+        /// Who says so.
+        proof: Proof,
+        /// Which server.
+        server: String,
+        /// Which tools, each with the digest of the definition that was looked at.
+        looked_at: Vec<LookedAt>,
+    },
+    /// Keep a token for a server, or forget it without one. Operators only.
+    Credential {
+        /// Who says so.
+        proof: Proof,
+        /// Which server.
+        server: String,
+        /// Whose; everybody's when nobody is named.
+        subject: Option<Subject>,
+        /// The token.
+        token: Option<Redacted>,
+    },
+    /// What a server's program complained about. Operators only.
+    Said {
+        /// Who asks.
+        proof: Proof,
+        /// Which server.
+        server: String,
+    },
+}
+
+/// A definition that somebody looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookedAt {
+    /// The server's name for the tool.
+    pub tool: String,
+    /// As `sha256:` and the digest.
+    pub definition: String,
+}
+
+/// A tool that is something else than what was accepted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolChange {
+    /// The server's name for it.
+    pub tool: String,
+    /// Whether it was accepted from another program or place than the one that is configured now.
+    pub moved: bool,
+    /// What was accepted.
+    pub accepted: Value,
+    /// What it is now.
+    pub now: Value,
+    /// What it is now, as `sha256:` and the digest.
+    pub definition: String,
+}
+
+/// The foreign tool that a call goes to, as an approver has to know it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignTool {
+    /// The name of the configured connection.
+    pub server: String,
+    /// `program` or `http`.
+    pub way: String,
+    /// What is started or asked.
+    pub place: String,
+    /// What the server calls the tool.
+    pub tool: String,
+    /// What it says it does.
+    pub description: String,
+    /// What it claims about itself.
+    pub claims: Claims,
+    /// Whether the operator's configuration classifies this very definition.
+    pub classified: bool,
+    /// Where it stands.
+    pub standing: String,
+}
+
+/// A claim in words: what is claimed, or that nothing is.
+pub fn claimed(claims: Claims) -> String {
+    let said = [
+        (claims.read_only, "it only reads", "it changes things"),
+        (claims.destructive, "it may destroy", "it destroys nothing"),
+        (claims.idempotent, "twice is once", "twice is twice"),
+        (claims.open_world, "it reaches out", "it reaches nothing outside"),
+    ];
+    let said = said.into_iter().filter_map(|(claim, yes, no)| claim.map(|claim| if claim { yes } else { no }));
+    let said: Vec<_> = said.collect();
+    if said.is_empty() { "nothing".to_owned() } else { said.join(", ") }
+}

@@ -1,0 +1,424 @@
+//! One connection to one server: requests, answers, and which revision of the protocol is spoken.
+//!
+//! Two generations are alive. The newer one says who it is with every request and begins with `server/discover`; the older
+//! one shakes hands once with `initialize`. The newer is tried first, and what answers to neither has no tools here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::AsyncRead;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::http::HttpWay;
+use super::lines::{Line, Lines, Writer};
+use super::message::{self, Incoming};
+
+/// How long a server may take to say that it does not know `server/discover`, before the older greeting is sent as well:
+/// some never answer what they do not know.
+const PROBE: Duration = Duration::from_secs(3);
+/// The most lines that are no message before the other side is taken for something else than a server.
+const MAX_STRAY: u32 = 1000;
+
+/// The newest revision.
+const MODERN: &str = "2026-07-28";
+/// The older ones, newest first.
+const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// Who asks.
+const CLIENT: &str = concat!(r#"{"name":"capability","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
+
+/// The notification of a changed list.
+const LIST_CHANGED: &str = "notifications/tools/list_changed";
+
+/// Why a server did not answer as it should. Nothing that a server says is in it but a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerFault {
+    /// It is gone, or cannot be reached.
+    Closed,
+    /// It said more than a message may hold.
+    TooLarge,
+    /// What it said is no answer.
+    Malformed,
+    /// It answered with an error of this code.
+    Refused(i64),
+    /// It speaks no revision that is spoken here.
+    Revision,
+    /// It does not take the credential, or wants one.
+    Credential,
+    /// Its certificate is not trusted.
+    Untrusted,
+}
+
+impl PeerFault {
+    /// In words of ours.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "its connection ended",
+            Self::TooLarge => "it said more at once than is read",
+            Self::Malformed => "what it said is no answer in the protocol",
+            Self::Refused(_) => "it answered with an error",
+            Self::Revision => "it speaks no revision of the protocol that is spoken here",
+            Self::Credential => "it wants a credential, or another one",
+            Self::Untrusted => "its certificate is not trusted",
+        }
+    }
+}
+
+/// What a server said about itself that matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Greeting {
+    /// Whether it speaks the newer generation.
+    pub is_modern: bool,
+    /// Whether it has tools at all.
+    pub has_tools: bool,
+    /// Whether it says when they change.
+    pub tells_changes: bool,
+}
+
+/// One connection. Dropping it ends it.
+pub struct Peer {
+    way: Way,
+    shared: Arc<Shared>,
+    greeting: OnceLock<Greeting>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+enum Way {
+    Pipes(Writer),
+    Http(Box<HttpWay>),
+}
+
+/// What the reading task and those who wait have in common.
+struct Shared {
+    waiting: Mutex<Waiting>,
+    /// Counts what the server said about changes of its list.
+    changes: watch::Sender<u64>,
+    /// Becomes true when nothing comes any more.
+    closed: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    last: u64,
+    is_closed: bool,
+    requests: HashMap<u64, oneshot::Sender<Result<Value, PeerFault>>>,
+}
+
+impl Shared {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next_id(&self) -> u64 {
+        let mut waiting = self.waiting();
+        waiting.last += 1;
+        waiting.last
+    }
+
+    /// Answers everybody who waits with the same fault: which of them it belongs to was not readable.
+    fn fail_all(&self, fault: PeerFault) {
+        for (_, answer) in self.waiting().requests.drain() {
+            let _ = answer.send(Err(fault));
+        }
+    }
+
+    fn close(&self) {
+        self.waiting().is_closed = true;
+        self.fail_all(PeerFault::Closed);
+        self.closed.send_replace(true);
+    }
+
+    /// Takes one message in, and gives what is to be said back.
+    fn take(&self, incoming: Incoming) -> Option<String> {
+        match incoming {
+            Incoming::Answer(id, answer) => {
+                let waiting = self.waiting().requests.remove(&id);
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(answer.map_err(|refusal| PeerFault::Refused(refusal.code)));
+                }
+                None
+            }
+            // Sampling, roots and elicitation are things that this client does not offer.
+            Incoming::Request { id, method } => Some(message::answer(&id, method == "ping")),
+            Incoming::Notice(method) => {
+                if method == LIST_CHANGED {
+                    self.changes.send_modify(|count| *count = count.wrapping_add(1));
+                }
+                None
+            }
+            Incoming::Stray => None,
+        }
+    }
+}
+
+impl Peer {
+    /// Over the pipes of a program. Reads in a task of its own.
+    pub fn over_pipes(output: impl AsyncRead + Unpin + Send + 'static, writer: Writer) -> Self {
+        let shared = Arc::new(Shared::new());
+        let (theirs, answers) = (Arc::clone(&shared), writer.clone());
+        let reading = tokio::spawn(async move {
+            let mut lines = Lines::new(output);
+            let mut stray = 0;
+            while let Some(line) = lines.next().await {
+                match line {
+                    Line::TooLong => theirs.fail_all(PeerFault::TooLarge),
+                    Line::Text(text) => match message::read(&text) {
+                        Ok(incoming) => {
+                            if let Some(answer) = theirs.take(incoming) {
+                                answers.try_send(answer);
+                            }
+                        }
+                        // Greetings and log lines that belong on the other stream.
+                        Err(_) if text.first() != Some(&b'{') => stray += 1,
+                        Err(_) => {
+                            stray += 1;
+                            theirs.fail_all(PeerFault::Malformed);
+                        }
+                    },
+                }
+                if stray > MAX_STRAY {
+                    break;
+                }
+            }
+            theirs.close();
+        });
+        Self { way: Way::Pipes(writer), shared, greeting: OnceLock::new(), tasks: vec![reading] }
+    }
+
+    /// Over HTTP: a connection for each request.
+    pub fn over_http(way: HttpWay) -> Self {
+        let shared = Arc::new(Shared::new());
+        Self { way: Way::Http(Box::new(way)), shared, greeting: OnceLock::new(), tasks: Vec::new() }
+    }
+
+    /// A number that grows when the server says that its list changed.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Waits until nothing comes from the server any more.
+    pub async fn closed(&self) {
+        let _ = self.shared.closed.subscribe().wait_for(|closed| *closed).await;
+    }
+
+    /// Whether nothing comes any more.
+    pub fn is_closed(&self) -> bool {
+        self.shared.waiting().is_closed
+    }
+
+    /// What the server said about itself, once it was greeted.
+    pub fn greeting(&self) -> Option<Greeting> {
+        self.greeting.get().copied()
+    }
+
+    /// Finds out which revision is spoken.
+    ///
+    /// # Errors
+    /// [`PeerFault`]; the connection is of no use then.
+    pub async fn greet(&self) -> Result<Greeting, PeerFault> {
+        let asked = params(true, "");
+        let discover = self.request("server/discover", &asked, None, Caller::Host);
+        tokio::pin!(discover);
+        let probed = match &self.way {
+            Way::Pipes(_) => timeout(PROBE, &mut discover).await.ok(),
+            Way::Http(_) => Some((&mut discover).await),
+        };
+        let greeting = match probed {
+            // The older greeting would be of no use either.
+            Some(Err(fault @ (PeerFault::Closed | PeerFault::Credential | PeerFault::Untrusted))) => Err(fault),
+            Some(answer) => match modern(answer) {
+                Some(greeting) => Ok(greeting),
+                None => self.initialize().await,
+            },
+            // Either answer counts, whichever comes and is one.
+            None => {
+                let initialize = self.initialize();
+                tokio::pin!(initialize);
+                tokio::select! {
+                    answer = &mut discover => match modern(answer) {
+                        Some(greeting) => Ok(greeting),
+                        None => initialize.await,
+                    },
+                    greeting = &mut initialize => match greeting {
+                        Ok(greeting) => Ok(greeting),
+                        Err(fault) => modern(discover.await).ok_or(fault),
+                    },
+                }
+            }
+        }?;
+        let _ = self.greeting.set(greeting);
+        if let Way::Http(way) = &self.way {
+            way.speak(if greeting.is_modern { MODERN } else { LEGACY[0] });
+        }
+        if !greeting.is_modern {
+            self.tell("notifications/initialized", "{}").await?;
+        }
+        Ok(greeting)
+    }
+
+    async fn initialize(&self) -> Result<Greeting, PeerFault> {
+        let newest = LEGACY[0];
+        let said = format!(r#"{{"protocolVersion":"{newest}","capabilities":{{}},"clientInfo":{CLIENT}}}"#);
+        let answer = self.request("initialize", &said, None, Caller::Host).await?;
+        let version = answer.get("protocolVersion").and_then(Value::as_str).ok_or(PeerFault::Malformed)?;
+        if !LEGACY.contains(&version) {
+            return Err(PeerFault::Revision);
+        }
+        Ok(greeting(false, &answer))
+    }
+
+    /// Asks to be told of changes, where that has to be asked for. Comes back when the server ends it.
+    pub async fn listen(&self) {
+        let wanted = params(true, r#""notifications":{"toolsListChanged":true}"#);
+        let _ = self.request("subscriptions/listen", &wanted, None, Caller::Host).await;
+    }
+
+    /// A page of tools.
+    ///
+    /// # Errors
+    /// [`PeerFault`].
+    pub async fn list(&self, cursor: Option<&str>) -> Result<Value, PeerFault> {
+        let cursor = cursor.map_or_else(String::new, |cursor| format!(r#""cursor":{}"#, Value::from(cursor)));
+        self.request("tools/list", &params(self.is_modern(), &cursor), None, Caller::Host).await
+    }
+
+    /// Calls a tool with the very text of its arguments. Giving the call up tells the server so.
+    ///
+    /// # Errors
+    /// [`PeerFault`].
+    pub async fn call(&self, tool: &str, arguments: &str, caller: Caller<'_>) -> Result<Value, PeerFault> {
+        // INVARIANT: a line is a message. Canonical text has no line's end in it; anything else is not sent.
+        if arguments.contains(['\n', '\r']) {
+            return Err(PeerFault::Malformed);
+        }
+        let fields = format!(r#""name":{},"arguments":{arguments}"#, Value::from(tool));
+        self.request("tools/call", &params(self.is_modern(), &fields), Some(tool), caller).await
+    }
+
+    /// Gives a session back that the server may keep for us.
+    pub async fn end(&self) {
+        if let Way::Http(way) = &self.way {
+            way.end().await;
+        }
+    }
+
+    fn is_modern(&self) -> bool {
+        self.greeting().is_some_and(|greeting| greeting.is_modern)
+    }
+
+    async fn tell(&self, method: &str, params: &str) -> Result<(), PeerFault> {
+        let text = message::notice(method, params);
+        match &self.way {
+            Way::Pipes(writer) => writer.send(text).await.then_some(()).ok_or(PeerFault::Closed),
+            Way::Http(way) => way.tell(method, text).await,
+        }
+    }
+
+    async fn request(
+        &self,
+        method: &str,
+        params: &str,
+        tool: Option<&str>,
+        caller: Caller<'_>,
+    ) -> Result<Value, PeerFault> {
+        let id = self.shared.next_id();
+        let text = message::request(id, method, params);
+        match &self.way {
+            Way::Http(way) => {
+                let mut abandoned = Abandoned { peer: self, id, is_told: method == "tools/call" };
+                let asked = way.ask(id, method, tool, text, caller, |incoming| self.shared.take(incoming)).await;
+                abandoned.is_told = false;
+                asked
+            }
+            Way::Pipes(writer) => {
+                let (answer, answered) = oneshot::channel();
+                {
+                    let mut waiting = self.shared.waiting();
+                    if waiting.is_closed {
+                        return Err(PeerFault::Closed);
+                    }
+                    waiting.requests.insert(id, answer);
+                }
+                let mut abandoned = Abandoned { peer: self, id, is_told: method != "initialize" };
+                if !writer.send(text).await {
+                    abandoned.is_told = false;
+                    return Err(PeerFault::Closed);
+                }
+                let answer = answered.await.unwrap_or(Err(PeerFault::Closed));
+                abandoned.is_told = false;
+                answer
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn new() -> Self {
+        Self { waiting: Mutex::default(), changes: watch::Sender::new(0), closed: watch::Sender::new(false) }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// For whom something is asked: whose credential goes along.
+#[derive(Debug, Clone, Copy)]
+pub enum Caller<'a> {
+    /// For the host itself: greeting and listing.
+    Host,
+    /// For a subject's call.
+    Subject(&'a capability_core::session::Subject),
+}
+
+/// A request that nobody may wait for any more when this is dropped.
+struct Abandoned<'a> {
+    peer: &'a Peer,
+    id: u64,
+    is_told: bool,
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        self.peer.shared.waiting().requests.remove(&self.id);
+        if !self.is_told {
+            return;
+        }
+        let params = format!(r#"{{"requestId":{},"reason":"nobody waits for it any more"}}"#, self.id);
+        let text = message::notice("notifications/cancelled", &params);
+        match &self.peer.way {
+            Way::Pipes(writer) => writer.try_send(text),
+            Way::Http(way) => way.tell_later("notifications/cancelled", text),
+        }
+    }
+}
+
+/// The text of a request's parameters: with who asks in the newer generation.
+fn params(is_modern: bool, fields: &str) -> String {
+    if !is_modern {
+        return format!("{{{fields}}}");
+    }
+    let comma = if fields.is_empty() { "" } else { "," };
+    let version = format!(r#""io.modelcontextprotocol/protocolVersion":"{MODERN}""#);
+    let who =
+        format!(r#""io.modelcontextprotocol/clientInfo":{CLIENT},"io.modelcontextprotocol/clientCapabilities":{{}}"#);
+    format!(r#"{{"_meta":{{{version},{who}}}{comma}{fields}}}"#)
+}
+
+/// What an answer to `server/discover` says, if it is one of a server that speaks the newer generation.
+fn modern(answer: Result<Value, PeerFault>) -> Option<Greeting> {
+    let answer = answer.ok()?;
+    let versions = answer.get("supportedVersions")?.as_array()?;
+    versions.iter().any(|version| version == MODERN).then(|| greeting(true, &answer))
+}
+
+fn greeting(is_modern: bool, answer: &Value) -> Greeting {
+    let tools = answer.get("capabilities").and_then(|offered| offered.get("tools"));
+    let tells = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool).unwrap_or_default();
+    Greeting { is_modern, has_tools: tools.is_some(), tells_changes: tells }
+}

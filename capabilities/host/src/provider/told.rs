@@ -1,0 +1,120 @@
+//! Servers and their tools as operators see them.
+
+use capability_core::contract::Class;
+use capability_core::provider::{Claims, DefinitionFault, ProvidedTool, ProviderReach, ProviderState, Standing};
+use serde::{Deserialize, Serialize};
+
+use super::pins::Pin;
+use super::settings::{ClassLine, ServerSettings, Start, Way};
+use crate::hex;
+
+/// One server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerTold {
+    /// The name of its configured connection.
+    pub name: String,
+    /// `program` or `http`.
+    pub way: String,
+    /// What is started or asked: the program's name, or host and port. No argument and no path, which may hold a secret.
+    pub place: String,
+    /// Whether it is started with the host.
+    pub with_host: bool,
+    /// `ready`, `degraded`, `connecting`, `not_connected` or `offline`.
+    pub state: String,
+    /// Why it is not ready, in words of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How many tools it has.
+    pub tools: usize,
+    /// How many of them are out of use.
+    pub unusable: usize,
+    /// Lines of the configuration that classify a definition which no tool has: they do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale_lines: Vec<String>,
+}
+
+/// One tool. Names, title and description are the server's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolTold {
+    /// What its server calls it.
+    pub tool: String,
+    /// A short name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it says it does.
+    pub description: String,
+    /// `accepted`, `changed`, `moved`, or why it is not taken.
+    pub standing: String,
+    /// What it counts as: `read_only` or `mutating`.
+    pub side_effect: String,
+    /// `local` or `external`.
+    pub network: String,
+    /// Whether a line of the configuration says so; without one it counts as the strictest.
+    pub classified: bool,
+    /// What it claims about itself. A claim lowers nothing.
+    pub claims: Claims,
+    /// The digest of its accepted definition, as a line of the configuration names it.
+    pub definition: String,
+}
+
+impl ServerTold {
+    pub(super) fn of(state: &ProviderState, settings: &ServerSettings, is_connecting: bool) -> Self {
+        let (word, why) = match state.reach {
+            ProviderReach::Ready => ("ready", None),
+            ProviderReach::Degraded(why) => ("degraded", Some(why.to_owned())),
+            ProviderReach::NotConnected if is_connecting => ("connecting", None),
+            ProviderReach::NotConnected => ("not_connected", None),
+            ProviderReach::Offline(why) => ("offline", Some(why.to_owned())),
+        };
+        let (way, place) = match &settings.way {
+            Way::Program(program) => ("program", program.command.first().cloned().unwrap_or_default()),
+            Way::Http(http) => ("http", http.place.place.to_string()),
+        };
+        let has = |line: &&ClassLine| {
+            state.tools.iter().any(|tool| tool.definition().id.native == line.tool && *tool.digest() == line.definition)
+        };
+        let stale = settings.classes.iter().filter(|line| !has(line)).map(|line| line.tool.clone());
+        Self {
+            name: state.id.to_string(),
+            way: way.to_owned(),
+            place,
+            with_host: settings.start == Start::WithHost,
+            state: word.to_owned(),
+            why,
+            tools: state.tools.len(),
+            unusable: state.tools.iter().filter(|tool| tool.standing() != Standing::Accepted).count(),
+            stale_lines: stale.collect(),
+        }
+    }
+}
+
+impl ToolTold {
+    pub(super) fn of(tool: &ProvidedTool, pins: &[Pin], classes: &[ClassLine]) -> Self {
+        let pin = pins.iter().find(|pin| pin.accepted.id == tool.definition().id);
+        let standing = match tool.standing() {
+            Standing::Accepted => "accepted",
+            Standing::Changed if pin.is_some_and(|pin| pin.seen.is_none()) => "moved",
+            Standing::Changed => "changed",
+            Standing::Unbound => "unbound",
+            Standing::Faulty(DefinitionFault::TooLarge) => "too_large",
+            Standing::Faulty(DefinitionFault::Name) => "name",
+            Standing::Faulty(DefinitionFault::Schema) => "schema",
+            Standing::Faulty(DefinitionFault::Duplicate) => "duplicate",
+        };
+        let class = tool.classified().unwrap_or(Class::STRICTEST);
+        let definition = tool.definition();
+        Self {
+            tool: definition.id.native.clone(),
+            title: definition.title.clone(),
+            description: definition.description.clone(),
+            standing: standing.to_owned(),
+            side_effect: class.side_effect.as_str().to_owned(),
+            network: class.network.as_str().to_owned(),
+            classified: classes
+                .iter()
+                .any(|line| line.tool == definition.id.native && line.definition == *tool.digest()),
+            claims: definition.claims,
+            definition: format!("sha256:{}", hex::encode(tool.digest())),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Tools for programs that speak MCP: what they see, what they call, and how a person comes into it.
+//!
+//! A call that waits for a person is told with a sealed word. Whoever sends the same call again with it, or the same call
+//! again at all while it waits, asks about that one and files no second one.
+
+mod clients;
+mod passes;
+mod repeats;
+mod state;
+
+pub(super) use passes::Passes;
+pub(super) use repeats::Repeats;
+pub(super) use state::States;
+
+use capability_core::Session;
+use capability_core::approval::{ApprovalId, Filed, PendingApproval, Successor};
+use capability_core::contract::{Network, SideEffect};
+use capability_core::executor::{Ended, Outcome};
+use capability_core::registry::Registry;
+use capability_core::session::Subject;
+use capability_core::store::Answer;
+use capability_core::surface::{
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, SurfaceRefusal, TOOL_SEARCH, Tool,
+};
+use rustix::process::Pid;
+use serde_json::Value;
+
+use super::{Service, unsaid};
+use crate::mcp::ClientEntry;
+use crate::protocol::{
+    Caller, Fault, Greeting, McpRequest, Reply, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
+};
+use crate::web::{ARM, word};
+use repeats::Same;
+use state::Told;
+
+/// The longest question that is put to a person at a program; a longer one is for the approval centre.
+const MAX_QUESTION_BYTES: usize = 8 * 1024;
+
+/// Whoever asks through a program: its session, and which program it is where a token said so.
+pub(super) struct Asker {
+    pub(super) session: Session,
+    pub(super) client: Option<ClientEntry>,
+}
+
+impl Service {
+    pub(super) async fn mcp(&self, request: &McpRequest, peer: Option<Pid>) -> Result<Reply, Fault> {
+        match request {
+            McpRequest::Greet(caller) => {
+                let asker = self.asker(caller, peer)?;
+                if let Some(client) = caller.client.as_ref().filter(|_| caller.proof.is_some()) {
+                    self.passes.remember(client.connection, asker.session.identity().subject.clone());
+                }
+                let settings = self.host.config().mcp();
+                let millis = |span: core::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+                super::document(&Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience) })
+            }
+            McpRequest::Tools(caller) => {
+                let asker = self.asker(caller, peer)?;
+                super::document(&self.tools(&asker.session))
+            }
+            McpRequest::Call(call) => {
+                let asker = self.asker(&call.caller, peer)?;
+                super::document(&self.tool_call(&asker, call).await?)
+            }
+            McpRequest::ClientCreate { proof, name, subject } => {
+                super::document(&self.create_client(&self.operator(proof, peer)?, name, subject).await?)
+            }
+            McpRequest::ClientList(proof) => super::document(&self.clients(&self.operator(proof, peer)?)),
+            McpRequest::ClientRevoke(proof, name) => {
+                super::document(&self.revoke_client(&self.operator(proof, peer)?, name).await?)
+            }
+        }
+    }
+
+    /// The tools of a session: everything compiled is shown, since clients of this protocol have room for it, and a provider's
+    /// tools are found by a search.
+    fn surface(&self, session: &Session) -> Surface {
+        let executor = self.host.executor();
+        let decisions = executor.decisions(session);
+        let compiled = decisions.iter().filter(|decision| decision.definition.is_none());
+        let pinned = compiled.map(|decision| decision.capability.as_str().to_owned()).collect();
+        let options = SurfaceOptions { pinned, ..SurfaceOptions::default() };
+        Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
+    }
+
+    fn tools(&self, session: &Session) -> ToolsShown {
+        let (surface, registry) = (self.surface(session), self.host.executor().registry());
+        let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
+        // Where there is nothing to be found, there is nothing to search with.
+        if surface.deferred().next().is_some() {
+            tools.extend(surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written)));
+        }
+        ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default() }
+    }
+
+    async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
+        let surface = self.surface(&asker.session);
+        let proposal = match surface.call(&call.tool, call.arguments.as_bytes()) {
+            SurfaceCall::Proposal(proposal) => proposal,
+            SurfaceCall::Found(found) => {
+                return Ok(ToolReply::Found(serde_json::to_value(found).map_err(|_| unsaid())?));
+            }
+            SurfaceCall::Refused(SurfaceRefusal { message, help }) => return Ok(ToolReply::Refused { message, help }),
+        };
+        let meant = meant(&surface, call);
+        let subject = asker.session.identity().subject.clone();
+        let same = meant.map(|tool| Same::of(subject, tool, &call.tool, &call.arguments));
+        let now = self.host.environment().now();
+        let (approval, told) = match (&call.state, &same) {
+            (Some(sealed), Some(same)) => match self.states.open(sealed, same) {
+                Some(told) => (Some(told.approval), Some(told)),
+                None => return Ok(ToolReply::Stale),
+            },
+            (None, Some(same)) => (self.repeats.of(same, now), None),
+            (_, None) => (None, None),
+        };
+        if let (Some(told), Said::Yes) = (&told, call.said) {
+            self.take_yes(asker, told).await;
+        }
+        let executor = self.host.executor();
+        let mut outcome = match approval {
+            Some(id) => executor.resume(&asker.session, id).await,
+            None => executor.invoke(&asker.session, proposal).await,
+        };
+        let (Some(same), Some(tool)) = (same, meant) else {
+            // It is on record; what it was called is nobody's business there.
+            return match call.tool.as_str() {
+                INVOKE_TOOL => Ok(ToolReply::Ended(end(None, &outcome, false)?)),
+                _ => Ok(ToolReply::Unknown),
+            };
+        };
+        let mut changed = false;
+        if let Ended::Superseded { successor: Successor::By(by) } = *outcome.ended() {
+            outcome = executor.resume(&asker.session, by).await;
+            changed = true;
+        }
+        let end = end(Some(tool), &outcome, changed)?;
+        let Ended::Pending { approval, expires_at } = *outcome.ended() else {
+            self.repeats.forget(&same);
+            return Ok(ToolReply::Ended(end));
+        };
+        self.repeats.remember(same.clone(), approval, expires_at, now);
+        let link = self.web().get().map(|serving| format!("{}/approvals/{approval}", serving.address()));
+        let question = self.question(asker, approval).await;
+        Ok(ToolReply::Waiting(ToolWaits {
+            end,
+            approval,
+            expires_at,
+            link,
+            state: self.states.seal(&Told { approval, asked: now }, &same, expires_at.since(now)),
+            answers: question.is_some(),
+            question: question.unwrap_or_default(),
+        }))
+    }
+
+    /// The person who sits at a program, by the configuration's word.
+    fn person(&self, asker: &Asker) -> Option<Subject> {
+        let client = asker.client.as_ref()?;
+        self.host.config().mcp.clients.get(&client.name).map(|table| table.person.clone())
+    }
+
+    /// What the person at the program is asked, where what they answer there counts: what would run, exactly and whole. What is
+    /// grave, hides something or is too long to be read there is answered in the approval centre.
+    async fn question(&self, asker: &Asker, id: ApprovalId) -> Option<String> {
+        let pending = self.pending_for(asker, id).await?;
+        let card = crate::cli::plain_card(&pending);
+        let readable = card.len() <= MAX_QUESTION_BYTES && word(&pending).is_none();
+        readable.then_some(card)
+    }
+
+    /// What waits, when the asker's person may answer it: a call of the asker's own subject.
+    async fn pending_for(&self, asker: &Asker, id: ApprovalId) -> Option<PendingApproval> {
+        let operator = self.host.operators().admit_at_client(&self.person(asker)?);
+        let Filed { approval, .. } = self.host.filed(&operator, id).await.ok()??;
+        (approval.identity.subject == asker.session.identity().subject).then_some(approval)
+    }
+
+    /// A yes that a program brings: taken as its person's where an operator bound it to one, what was asked could be answered
+    /// there, and somebody can have read it. Anything else leaves the approval as it is.
+    async fn take_yes(&self, asker: &Asker, told: &Told) {
+        let Some(person) = self.person(asker) else { return };
+        let read = self.host.environment().now().since(told.asked) >= ARM;
+        if !read || self.question(asker, told.approval).await.is_none() {
+            return;
+        }
+        let operator = self.host.operators().admit_at_client(&person);
+        // Whether it took effect is seen right after, when the call goes on.
+        let _ = self.answered(&operator, told.approval, Answer::Approve).await;
+    }
+
+    /// Who asks through a program, or by the command line.
+    pub(super) fn asker(&self, caller: &Caller, peer: Option<Pid>) -> Result<Asker, Fault> {
+        let client = match caller.client.as_ref().and_then(|client| client.token.as_ref()) {
+            None => None,
+            Some(token) => Some(self.client(token)?),
+        };
+        Ok(Asker { session: self.session_of(caller, client.as_ref(), peer)?, client })
+    }
+}
+
+/// The tool that a call is about, by its own name or through the one that reaches deferred ones.
+fn meant<'s>(surface: &'s Surface, call: &ToolCall) -> Option<&'s Tool> {
+    #[derive(serde::Deserialize)]
+    struct Invoked {
+        tool: String,
+    }
+    if call.tool != INVOKE_TOOL {
+        return surface.find(&call.tool);
+    }
+    let invoked: Invoked = serde_json::from_str(&call.arguments).ok()?;
+    surface.find(&invoked.tool)
+}
+
+/// A tool as a client is told of it; none whose own schema is at fault.
+fn shown(tool: &Tool, registry: &Registry) -> Option<ToolShown> {
+    let decision = tool.decision();
+    Some(ToolShown {
+        name: tool.name().as_str().to_owned(),
+        title: tool.title().map(str::to_owned),
+        description: tool.description().to_owned(),
+        arguments: tool.arguments(registry)?,
+        result: tool.result(registry).cloned(),
+        capability: Some((decision.capability.as_str().to_owned(), decision.version)),
+        side_effect: tool.class().side_effect,
+        network: tool.class().network,
+        idempotent: tool.is_idempotent(),
+    })
+}
+
+/// One of the surface's own operations. What is called through one may be anything, so that it is told as the strictest.
+fn operation(written: &RenderedTool) -> Option<ToolShown> {
+    let searches = match written.name.as_str() {
+        TOOL_SEARCH => true,
+        INVOKE_TOOL => false,
+        _ => return None,
+    };
+    let tool = written.tool.as_ref()?;
+    Some(ToolShown {
+        name: written.name.clone(),
+        title: None,
+        description: tool.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        arguments: tool.get("inputSchema").cloned()?,
+        result: None,
+        capability: None,
+        side_effect: if searches { SideEffect::ReadOnly } else { SideEffect::Mutating },
+        network: if searches { Network::Local } else { Network::External },
+        idempotent: false,
+    })
+}
+
+/// How a call ended, for a program.
+fn end(tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
+    let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
+    let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
+    Ok(ToolEnd { outcome: serde_json::to_value(outcome).map_err(|_| unsaid())?, capability, diagnostic, changed })
+}

@@ -1,0 +1,49 @@
+//! The programs that are let in, for operators.
+
+use capability_core::approval::Operator;
+use capability_core::session::Subject;
+use serde_json::{Value, json};
+
+use crate::mcp::{ClientEntry, ClientToken};
+use crate::protocol::{ClientShown, Fault, Redacted};
+use crate::service::Service;
+
+impl Service {
+    /// Lets a program in, and tells its token.
+    pub(super) async fn create_client(
+        &self,
+        operator: &Operator,
+        name: &Subject,
+        subject: &Subject,
+    ) -> Result<Value, Fault> {
+        // A subject without a manifest could ask for nothing.
+        self.manifest(subject)?;
+        let admitted = self.host.admit_client(operator, name, subject).await;
+        let token = admitted.map_err(|error| Fault::told(4, &error))?;
+        Ok(json!({ "client": name, "subject": subject, "token": token.reveal() }))
+    }
+
+    pub(super) fn clients(&self, _: &Operator) -> Vec<ClientShown> {
+        let configured = &self.host.config().mcp.clients;
+        let shown = |entry: ClientEntry| {
+            let person = configured.get(&entry.name).map(|table| table.person.clone());
+            ClientShown { name: entry.name, subject: entry.subject, created: entry.created, person }
+        };
+        self.host.clients().all().into_iter().map(shown).collect()
+    }
+
+    pub(super) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<Value, Fault> {
+        self.host.revoke_client(operator, name).await.map_err(|error| Fault::told(4, &error))?;
+        Ok(json!({ "client": name, "revoked": true }))
+    }
+
+    /// Whose token it is.
+    pub(crate) fn client(&self, token: &Redacted) -> Result<ClientEntry, Fault> {
+        ClientToken::from_hex(token.reveal()).and_then(|token| self.host.clients().of(&token)).ok_or_else(|| {
+            Fault::refused(
+                "that is not the token of a client that is let in",
+                "let one in with `capability mcp token create`",
+            )
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! The tools that a model sees when it speaks for somebody.
+
+use std::sync::Arc;
+
+use capability_core::session::{Mode, Subject, TurnId};
+use capability_core::surface::{LeftOut, Profile, RESIDENT_BUDGET, Surface, SurfaceOptions};
+
+use super::Service;
+use crate::protocol::{DeferredRow, Fault, Lost, SurfaceShown, Unshown};
+use crate::tool_search::FullText;
+
+impl Service {
+    /// How this host makes surfaces.
+    pub(crate) fn surface_options(&self) -> SurfaceOptions {
+        SurfaceOptions {
+            pinned: self.host.config().surface.pinned.clone(),
+            search: Arc::new(FullText),
+            ..SurfaceOptions::default()
+        }
+    }
+
+    /// What a model would be shown, and everything that an operator should know about it.
+    pub(super) fn surface(&self, subject: &Subject, profile: Profile) -> Result<SurfaceShown, Fault> {
+        let session = self.session_for(subject.clone(), None, Mode::Live, TurnId(0))?;
+        let made = Surface::of_session(self.host.executor(), &session, &self.surface_options());
+        let rendered = made.rendered(profile);
+        let losses = rendered.tools.iter().flat_map(|tool| {
+            tool.losses.iter().map(|loss| Lost {
+                tool: tool.name.clone(),
+                path: loss.path.clone(),
+                construct: loss.construct.to_owned(),
+                why: loss.why.to_owned(),
+                left_out: tool.tool.is_none(),
+            })
+        });
+        let deferred = made.deferred().map(|tool| DeferredRow {
+            name: tool.name().to_string(),
+            summary: tool.summary().to_owned(),
+            foreign: tool.is_foreign(),
+        });
+        let unshown = made.left_out().iter().map(|(name, why)| Unshown {
+            tool: name.to_string(),
+            bytes: match why {
+                LeftOut::Budget { bytes } => Some(*bytes),
+                LeftOut::Schema => None,
+            },
+        });
+        Ok(SurfaceShown {
+            subject: subject.clone(),
+            profile: profile.as_str().to_owned(),
+            bytes: made.bytes(),
+            budget: RESIDENT_BUDGET,
+            facts: serde_json::to_value(made.facts()).unwrap_or_default(),
+            deferred: deferred.collect(),
+            unshown: unshown.collect(),
+            unknown_pins: made.unknown_pins().to_vec(),
+            collisions: made.collisions().iter().map(|collision| collision.name.to_string()).collect(),
+            losses: losses.collect(),
+            tools: rendered.tools.into_iter().filter_map(|tool| tool.tool).collect(),
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! What subjects declare: their manifests.
+//!
+//! A manifest is an `agent.yaml` in the data directory, below `subjects/NAME`: outside every workspace, and the host user's
+//! alone. A short one may stand in `config.toml` instead. It is read whenever a session is opened, so that a declaration that is
+//! taken back is taken back from the next call on. Source: the boundary contract, "Capability Rule" and "Approval Rule".
+
+mod manifest;
+mod slot;
+
+pub use manifest::ManifestError;
+pub use slot::SlotPath;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use capability_core::nearest;
+use capability_core::registry::Registry;
+use capability_core::session::{DECLARED_EFFECTS, Declaration, Declarations, Subject};
+
+use crate::data_dir::{check_dir, read_private_up_to};
+use manifest::{Agent, Component};
+
+/// The largest manifest, in bytes.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// The manifests of a data directory.
+pub(crate) struct Manifests {
+    dir: PathBuf,
+    /// Everything that can be declared.
+    known: BTreeSet<String>,
+}
+
+impl Manifests {
+    /// Of the directory `dir`, which need not be there.
+    pub(crate) fn new(dir: PathBuf, registry: &Registry) -> Self {
+        Self::of(dir, registry.iter().map(|held| held.entry().name().as_str()))
+    }
+
+    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = &'n str>) -> Self {
+        Self { dir, known: names.chain(DECLARED_EFFECTS).map(str::to_owned).collect() }
+    }
+
+    /// Where a subject's manifest lies, or would.
+    pub(crate) fn path(&self, subject: &Subject) -> PathBuf {
+        self.dir.join(subject.as_str()).join("agent.yaml")
+    }
+
+    /// Every subject with a manifest of its own, in order.
+    pub(crate) fn subjects(&self) -> Vec<Subject> {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()?.parse().ok());
+        let has_one = |subject: &Subject| is_directory_name(subject) && self.path(subject).exists();
+        let mut subjects: Vec<Subject> = names.filter(has_one).collect();
+        subjects.sort();
+        subjects
+    }
+
+    /// What a subject declares for one of its slots, or for none; nothing when it has no manifest here.
+    ///
+    /// # Errors
+    /// [`ManifestError`] for a file that is no manifest, and for one that names what does not exist: a subject with such a
+    /// manifest declares nothing.
+    pub(crate) fn read(
+        &self,
+        subject: &Subject,
+        slot: Option<&SlotPath>,
+    ) -> Result<Option<Declarations>, ManifestError> {
+        if !is_directory_name(subject) {
+            return Ok(None);
+        }
+        let path = self.path(subject);
+        let Some(text) = self.text(&path)? else { return Ok(None) };
+        let agent = Agent::parse(&path, &text)?;
+        self.check(&path, agent.declared())?;
+        let mut components = Vec::new();
+        for (at, file) in &agent.components {
+            let path = self.dir.join(subject.as_str()).join(file.as_path());
+            let Some(text) = self.text(&path)? else {
+                return Err(ManifestError::new(
+                    &self.path(subject),
+                    None,
+                    format!("the component at `{at}` has no file `{}`", file.as_path().display()),
+                    "write its manifest there, or take the component out",
+                ));
+            };
+            let component = Component::parse(&path, &text)?;
+            self.check(&path, component.declared())?;
+            components.push((at, component));
+        }
+        if let Some(slot) = slot.filter(|slot| !agent.has_slot(slot)) {
+            return Err(ManifestError::new(
+                &path,
+                None,
+                format!("it has no slot `{slot}`"),
+                "name one under `slots` or `components`, or leave the slot out",
+            ));
+        }
+        let own = slot.and_then(|slot| components.iter().find(|(at, _)| *at == slot)).map(|(_, component)| component);
+        Ok(Some(agent.declarations(slot, own)))
+    }
+
+    /// Whether everything that is declared exists.
+    pub(crate) fn check<'d>(
+        &self,
+        path: &Path,
+        declared: impl IntoIterator<Item = &'d Declaration>,
+    ) -> Result<(), ManifestError> {
+        let Some(unknown) = declared.into_iter().find(|declared| !self.known.contains(declared.name())) else {
+            return Ok(());
+        };
+        let near = nearest(unknown.name(), self.known.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));
+        Err(ManifestError::new(
+            path,
+            None,
+            format!("it declares `{unknown}`, and this build has no such capability{near}"),
+            "write names as `capability list` shows them, without a version",
+        ))
+    }
+
+    /// A file of a manifest: the host user's alone, and so is everything above it in the directory.
+    fn text(&self, path: &Path) -> Result<Option<String>, ManifestError> {
+        let mut above: Vec<_> = path.ancestors().skip(1).take_while(|part| part.starts_with(&self.dir)).collect();
+        above.reverse();
+        for part in above {
+            match fs::symlink_metadata(part) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+                _ => check_dir(part).map_err(|error| ManifestError::file(path, &error))?,
+            }
+        }
+        match read_private_up_to(path, MAX_BYTES).map_err(|error| ManifestError::file(path, &error))? {
+            None => Ok(None),
+            Some(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => Ok(Some(text)),
+                Err(_) => Err(ManifestError::new(path, None, "it is not UTF-8 text".to_owned(), "save it as UTF-8")),
+            },
+        }
+    }
+}
+
+/// A subject may be called `..`, and no directory of its own can be.
+fn is_directory_name(subject: &Subject) -> bool {
+    !subject.as_str().starts_with('.')
+}
+
+#[cfg(test)]
+mod tests;

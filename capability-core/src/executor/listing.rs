@@ -1,0 +1,137 @@
+//! What a session is shown: the same decisions that its calls would take.
+
+use std::sync::Arc;
+
+use super::{Executor, Inner};
+use crate::contract::{Capability, Network};
+use crate::policy::{Binding, Contributor, OptIn, Policy, Question, Verdict, evaluate};
+use crate::provider::decide;
+use crate::provider::{Decisions, ProviderDecision, ProviderSnapshot, ProviderType};
+use crate::registry::Registered;
+use crate::session::Session;
+use crate::time::Timestamp;
+
+impl Executor {
+    /// The decision about every tool that there is for this session at this moment: made by the same function that a call
+    /// passes, from the same providers, and admitted by the same contributors as far as they do not ask for arguments.
+    #[must_use]
+    pub fn decisions(&self, session: &Session) -> Arc<Decisions> {
+        let inner = &self.0;
+        let snapshot = inner.providers.snapshot();
+        let policy = inner.policy.current();
+        let now = if policy.asks_for_the_time() { inner.environment.now() } else { Timestamp::from_micros(0) };
+        let admitting = Admitting { inner, session, policy: &policy, now };
+        let compiled = inner.registry.iter().filter(|held| held.through().is_none());
+        let mut all: Vec<ProviderDecision> = compiled.map(|held| admitting.compiled(held, &snapshot)).collect();
+        for kind in ProviderType::ALL {
+            all.extend(admitting.provided(kind, &snapshot));
+        }
+        let revision = *policy.revision().as_bytes();
+        Arc::new(Decisions::new(session.identity().id, snapshot.revision(), revision, all))
+    }
+}
+
+/// Whoever lists for one session.
+struct Admitting<'a> {
+    inner: &'a Inner,
+    session: &'a Session,
+    policy: &'a Arc<Policy>,
+    now: Timestamp,
+}
+
+impl Admitting<'_> {
+    fn compiled(&self, held: &Registered, snapshot: &ProviderSnapshot) -> ProviderDecision {
+        let entry = held.entry();
+        let bound = self.inner.binds(entry);
+        let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity().id);
+        let decision = elsewhere.unwrap_or_else(|| ProviderDecision::compiled(entry, bound));
+        self.admitted(entry, decision, None)
+    }
+
+    /// Every tool of providers of one kind, by provider and native id: in the order of the kinds, which are sorted. One entry
+    /// leads to them, the newest of that name. Those of other sessions are not this one's to know of.
+    fn provided(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
+        let registry = &self.inner.registry;
+        let way = way_to(kind).and_then(|name| registry.resolve(name, registry.newest(name)?.get()));
+        let Some(held) = way.filter(|held| held.through() == Some(kind)) else { return Vec::new() };
+        let entry = held.entry();
+        let bound = self.inner.binds(entry);
+        let session = self.session.identity().id;
+        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let mut decided: Vec<_> = own
+            .flat_map(|state| {
+                state.tools.iter().map(|tool| {
+                    let decision = decide::provided(entry, bound, state, tool);
+                    let native = tool.definition().id.native.clone();
+                    self.admitted(entry, decision, Some((&state.id, &native)))
+                })
+            })
+            .collect();
+        decided.sort_by(|one, other| (&one.provider_id, &one.native_id).cmp(&(&other.provider_id, &other.native_id)));
+        decided
+    }
+
+    /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,
+    /// and for nothing else.
+    fn admitted(
+        &self,
+        entry: &Capability,
+        decision: ProviderDecision,
+        named: Option<(&str, &str)>,
+    ) -> ProviderDecision {
+        let identity = self.session.identity();
+        let name = entry.name().as_str();
+        let question = Question {
+            capability: entry,
+            class: decision.class,
+            subject: &identity.subject,
+            origin: identity.origin,
+            declarations: self.session.declarations(),
+            behind: self.session.behind(),
+            scope: named.map(|(provider, _)| provider),
+            target: named.map(|(_, native)| (entry.target().kind, native)),
+            acts_on: &[],
+            mode: identity.mode,
+            opt_in: match decision.class.network {
+                Network::Local => OptIn::Off,
+                Network::External => self.inner.opt_ins.state(entry.name().family()),
+            },
+            binding: Binding::of(&decision),
+            raised: None,
+            faulted: false,
+            at: self.now,
+            policy: self.policy,
+        };
+        let judged = evaluate(&question);
+        if identity.mode.is_refused_on_entry() {
+            return decision.blocked(crate::code::Code::ModeRefused);
+        }
+        // What a call names may make it another question.
+        let scope_is_open = named.is_none() && entry.scope().is_some();
+        let is_open = named.is_none()
+            && (scope_is_open || entry.target().argument.is_some())
+            && self.policy.looks_at_arguments(name);
+        let stands = |contributor: Contributor| match contributor {
+            Contributor::Declared => !(scope_is_open && self.session.declarations().may_cover(name)),
+            Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => !is_open,
+            Contributor::Delegation => !is_open && !scope_is_open,
+            _ => true,
+        };
+        let denied =
+            judged.contributions().iter().find(|said| said.verdict == Verdict::Deny && stands(said.contributor));
+        match denied {
+            Some(said) => decision.blocked(said.code),
+            None => decision,
+        }
+    }
+}
+
+/// The capability that a provider's own tools are called through.
+const fn way_to(kind: ProviderType) -> Option<&'static str> {
+    match kind {
+        ProviderType::Compiled => None,
+        ProviderType::Edge => Some("edge.call"),
+        ProviderType::Mcp => Some("mcp.call"),
+        ProviderType::Relay => Some("relay.call"),
+    }
+}

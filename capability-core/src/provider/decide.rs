@@ -1,0 +1,262 @@
+//! The one function that decides: from an entry, what is asked of it, and the providers of the moment.
+//!
+//! Listing and running both come here, and nothing here looks at anything else than what it is given.
+
+use std::borrow::Cow;
+
+use super::{
+    FallbackPolicy, ProvidedTool, ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState, ProviderType,
+    Standing,
+};
+use crate::code::Code;
+use crate::contract::{Capability, Class, Network};
+use crate::session::SessionId;
+use crate::surface::WireName;
+
+/// What an entry whose calls go through is asked for, as far as that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Named<'a> {
+    pub(crate) provider: &'a str,
+    pub(crate) tool: &'a str,
+}
+
+/// The decision about a provider's tool.
+///
+/// # Errors
+/// [`Code::UnsupportedCapability`] where there is no provider of that kind at all, [`Code::UnknownTool`] where none of that
+/// name has such a tool for this session.
+pub(crate) fn of_tool(
+    entry: &Capability,
+    kind: ProviderType,
+    bound: bool,
+    named: Option<Named<'_>>,
+    snapshot: &ProviderSnapshot,
+    session: SessionId,
+) -> Result<ProviderDecision, Code> {
+    let Some(Named { provider, tool: native }) = named else {
+        return Ok(bare(entry, kind, "", "").blocked(Code::ArgumentsMalformed));
+    };
+    if !snapshot.has(kind) {
+        return Err(Code::UnsupportedCapability);
+    }
+    match snapshot.tool(kind, provider, native, session) {
+        Some((state, tool)) => Ok(provided(entry, bound, state, tool)),
+        // What is not connected may have it, for all that is known.
+        None => match snapshot.provider(kind, provider, session) {
+            Some(state) if !state.reach.is_there() => Ok(reached(bare(entry, kind, provider, native), state)),
+            Some(_) | None => Err(Code::UnknownTool),
+        },
+    }
+}
+
+/// The decision about one tool of one provider.
+pub(crate) fn provided(
+    entry: &Capability,
+    bound: bool,
+    state: &ProviderState,
+    tool: &ProvidedTool,
+) -> ProviderDecision {
+    let (class, raised) = tool.class();
+    let mut decision = bare(entry, state.kind, &state.id, &tool.definition().id.native);
+    decision.class = class;
+    decision.through = entry.scope();
+    decision.tool_name = String::from(WireName::of_provided(state.kind, &tool.definition().id)).into();
+    decision.definition = Some(tool.definition().clone());
+    decision.tool = Some(tool.clone());
+    if raised {
+        decision.trace_fields = Cow::Borrowed(&[("class", "raised_by_claims")]);
+        decision.degraded_reason = Some(Cow::Borrowed(
+            "the tool claims more effect than its classification says, so the stricter of both holds",
+        ));
+        decision.user_visible_message = decision.degraded_reason.clone();
+    }
+    let decision = reached(decision, state);
+    if decision.code.is_some() {
+        return decision;
+    }
+    match tool.standing() {
+        Standing::Accepted if bound => decision,
+        Standing::Accepted | Standing::Unbound => decision.blocked(Code::MissingRuntimeBinding),
+        Standing::Changed | Standing::Faulty(_) => decision.blocked(Code::ToolQuarantined),
+    }
+}
+
+/// The decision about a compiled capability that providers carry out as well; none when no provider does.
+///
+/// Priority: what was chosen for the session, its person's own machine, a server of the session, this host, and what an
+/// operator approves as a fallback. A capability that looks at a call before anybody is asked is carried out where it looks.
+pub(crate) fn of_compiled(
+    entry: &Capability,
+    bound: bool,
+    snapshot: &ProviderSnapshot,
+    session: SessionId,
+) -> Option<ProviderDecision> {
+    let name = entry.name().as_str();
+    if entry.previews() {
+        return None;
+    }
+    let chosen = snapshot.chosen(name, session);
+    let mut candidates: Vec<Candidate<'_>> = snapshot.carriers(name, session).map(Candidate::Provider).collect();
+    if candidates.is_empty() && chosen.is_none_or(|chosen| chosen.kind == ProviderType::Compiled) {
+        return None;
+    }
+    candidates.push(Candidate::Host { bound });
+    let is_chosen =
+        |candidate: &Candidate<'_>| chosen.is_some_and(|chosen| candidate.is(chosen.kind, &chosen.provider));
+    if let Some(chosen) = chosen
+        && !candidates.iter().any(is_chosen)
+    {
+        // What was chosen and is not there is not replaced in silence.
+        candidates.push(Candidate::Gone(chosen.kind, &chosen.provider));
+    }
+    let rank = |candidate: &Candidate<'_>| if is_chosen(candidate) { Rank::Chosen } else { candidate.rank() };
+    candidates.sort_by(|one, other| (rank(one), one.id()).cmp(&(rank(other), other.id())));
+    let policy = snapshot.fallback().of(name);
+    // What may only ever stand in for another is nobody's first choice.
+    let first = candidates.iter().find(|candidate| rank(candidate) < Rank::Fallback)?;
+    let mut decision = first.decision(entry);
+    decision.fallback_policy = policy;
+    let Some(code) = first.fault() else { return Some(decision) };
+    let another = candidates.iter().find(|candidate| candidate.fault().is_none());
+    Some(match (policy, another) {
+        (FallbackPolicy::Approved, Some(another)) => {
+            let mut served = another.decision(entry);
+            served.fallback_policy = policy;
+            served.fallback_from = Some(first.id().to_owned().into());
+            served.degraded_reason = first.offline();
+            served.user_visible_message = Some(Cow::Owned(format!(
+                "`{}` cannot be reached, so `{}` served in its place",
+                first.id(),
+                another.id()
+            )));
+            served
+        }
+        (FallbackPolicy::Disabled, Some(_)) => decision.because(first.offline()).blocked(Code::FallbackDisabled),
+        (FallbackPolicy::Never | FallbackPolicy::Disabled | FallbackPolicy::Approved, _) => {
+            decision.because(first.offline()).blocked(code)
+        }
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Chosen,
+    Edge,
+    RequestScoped,
+    Host,
+    Fallback,
+}
+
+/// Who might carry it out.
+enum Candidate<'a> {
+    Provider(&'a ProviderState),
+    Host { bound: bool },
+    Gone(ProviderType, &'a str),
+}
+
+impl Candidate<'_> {
+    fn rank(&self) -> Rank {
+        match self {
+            Self::Host { .. } => Rank::Host,
+            Self::Gone(..) => Rank::Chosen,
+            Self::Provider(state) => match state.kind {
+                ProviderType::Edge => Rank::Edge,
+                ProviderType::Mcp if state.session.is_some() => Rank::RequestScoped,
+                ProviderType::Compiled | ProviderType::Mcp | ProviderType::Relay => Rank::Fallback,
+            },
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Self::Provider(state) => &state.id,
+            Self::Host { .. } => "compiled",
+            Self::Gone(_, id) => id,
+        }
+    }
+
+    fn is(&self, kind: ProviderType, id: &str) -> bool {
+        match self {
+            Self::Provider(state) => state.kind == kind && *state.id == *id,
+            Self::Host { .. } => kind == ProviderType::Compiled,
+            Self::Gone(own, named) => *own == kind && *named == id,
+        }
+    }
+
+    /// Why it cannot now.
+    const fn fault(&self) -> Option<Code> {
+        match self {
+            Self::Provider(state) if state.reach.is_there() => None,
+            Self::Provider(_) | Self::Gone(..) => Some(Code::ProviderOffline),
+            Self::Host { bound: true } => None,
+            Self::Host { bound: false } => Some(Code::MissingRuntimeBinding),
+        }
+    }
+
+    fn offline(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Provider(state) => offline(state.reach),
+            Self::Gone(..) => Some(Cow::Borrowed("the provider that was chosen for this session is not there")),
+            Self::Host { .. } => None,
+        }
+    }
+
+    fn decision(&self, entry: &Capability) -> ProviderDecision {
+        match self {
+            Self::Host { .. } => ProviderDecision::compiled(entry, true),
+            Self::Gone(kind, id) => bare(entry, *kind, id, entry.name().as_str()),
+            Self::Provider(state) => {
+                let mut decision = bare(entry, state.kind, &state.id, entry.name().as_str());
+                if state.kind == ProviderType::Relay {
+                    // What leaves for elsewhere has left, whatever it does there.
+                    decision.class = Class::new(entry.class().side_effect, Network::External);
+                }
+                decision.degraded_reason = degraded(state.reach);
+                decision
+            }
+        }
+    }
+}
+
+/// A decision about something of a provider, of which nothing else is known.
+fn bare(entry: &Capability, kind: ProviderType, provider: &str, native: &str) -> ProviderDecision {
+    let mut decision = ProviderDecision::compiled(entry, true);
+    decision.provider_type = kind;
+    decision.provider_id = provider.to_owned().into();
+    decision.native_id = native.to_owned().into();
+    decision.execution_owner = decision.provider_id.clone();
+    decision.route = kind.route();
+    decision
+}
+
+/// With what is known of the way to its provider.
+fn reached(mut decision: ProviderDecision, state: &ProviderState) -> ProviderDecision {
+    decision.degraded_reason = decision.degraded_reason.or_else(|| degraded(state.reach));
+    if state.reach.is_there() {
+        decision
+    } else {
+        decision.because(offline(state.reach)).blocked(Code::ProviderOffline)
+    }
+}
+
+const fn degraded(reach: ProviderReach) -> Option<Cow<'static, str>> {
+    match reach {
+        ProviderReach::Degraded(why) => Some(Cow::Borrowed(why)),
+        ProviderReach::Ready | ProviderReach::NotConnected | ProviderReach::Offline(_) => None,
+    }
+}
+
+const fn offline(reach: ProviderReach) -> Option<Cow<'static, str>> {
+    match reach {
+        ProviderReach::Offline(why) => Some(Cow::Borrowed(why)),
+        ProviderReach::NotConnected => Some(Cow::Borrowed("it is not connected")),
+        ProviderReach::Ready | ProviderReach::Degraded(_) => None,
+    }
+}
+
+impl ProviderDecision {
+    fn because(mut self, offline: Option<Cow<'static, str>>) -> Self {
+        self.offline_reason = offline;
+        self
+    }
+}

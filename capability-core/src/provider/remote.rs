@@ -1,0 +1,139 @@
+//! Providers elsewhere: a person's own machine, a workspace or agent behind a gateway.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{
+    ExplicitBinding, FallbackRules, ProviderDecision, ProviderSnapshot, ProviderState, ProviderType, Providers,
+};
+use crate::call::Call;
+use crate::executor::BodyEnd;
+use crate::future::{BoxFuture, Soon};
+use crate::handle::{BrokerFault, ToolReply};
+use crate::session::SessionId;
+
+/// One provider elsewhere, as the host holds it. Its transport is the implementation's.
+pub trait RemoteProvider: Send + Sync + 'static {
+    /// What is known of it now.
+    fn state(&self) -> ProviderState;
+
+    /// Grows with every change of [`state`](Self::state).
+    fn revision(&self) -> u64;
+
+    /// Carries out a call of a compiled capability: exactly these canonical arguments, until the call's deadline.
+    fn carry_out(&self, decision: &Arc<ProviderDecision>, arguments: &[u8], call: Call) -> BoxFuture<'static, BodyEnd>;
+
+    /// Calls one of its own tools, in the definition that the decision pins.
+    fn call_tool(
+        &self,
+        decision: &Arc<ProviderDecision>,
+        arguments: &[u8],
+    ) -> BoxFuture<'static, Result<ToolReply, BrokerFault>>;
+}
+
+/// Several providers elsewhere as the executor sees them, beside those of another kind.
+pub struct RemoteProviders {
+    beside: Arc<dyn Providers>,
+    remotes: Mutex<Vec<Arc<dyn RemoteProvider>>>,
+    chosen: Mutex<Chosen>,
+    last: Mutex<Option<(u64, Arc<ProviderSnapshot>)>>,
+}
+
+#[derive(Default)]
+struct Chosen {
+    changes: u64,
+    bindings: BTreeSet<ExplicitBinding>,
+    fallback: FallbackRules,
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl RemoteProviders {
+    /// Beside these; [`NoProviders`](super::NoProviders) when there are no others.
+    #[must_use]
+    pub fn beside(beside: Arc<dyn Providers>) -> Self {
+        let (remotes, chosen, last) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { beside, remotes, chosen, last }
+    }
+
+    /// One more.
+    pub fn add(&self, remote: Arc<dyn RemoteProvider>) {
+        let mut chosen = locked(&self.chosen);
+        locked(&self.remotes).push(remote);
+        chosen.changes += 1;
+    }
+
+    /// Has a provider carry out a capability in one session, before everybody else.
+    pub fn bind(&self, binding: ExplicitBinding) {
+        let mut chosen = locked(&self.chosen);
+        chosen.bindings.retain(|own| (own.session, &own.capability) != (binding.session, &binding.capability));
+        chosen.bindings.insert(binding);
+        chosen.changes += 1;
+    }
+
+    /// Forgets what was chosen for a session, which has ended.
+    pub fn forget(&self, session: SessionId) {
+        let mut chosen = locked(&self.chosen);
+        chosen.bindings.retain(|own| own.session != session);
+        chosen.changes += 1;
+    }
+
+    /// What an operator says of fallback, in place of what was said.
+    pub fn set_fallback(&self, fallback: FallbackRules) {
+        let mut chosen = locked(&self.chosen);
+        chosen.fallback = fallback;
+        chosen.changes += 1;
+    }
+
+    fn remote(&self, kind: ProviderType, id: &str, session: SessionId) -> Option<Arc<dyn RemoteProvider>> {
+        let remotes = locked(&self.remotes);
+        let is = |remote: &&Arc<dyn RemoteProvider>| {
+            let state = remote.state();
+            state.kind == kind && *state.id == *id && state.serves(session)
+        };
+        remotes.iter().find(is).cloned()
+    }
+
+    /// Calls the tool that a lease's decision names, for a broker; none for a tool of a provider that is not among these.
+    #[must_use]
+    pub fn call_tool(
+        &self,
+        decision: &Arc<ProviderDecision>,
+        arguments: &[u8],
+        session: SessionId,
+    ) -> Option<BoxFuture<'static, Result<ToolReply, BrokerFault>>> {
+        let remote = self.remote(decision.provider_type, &decision.provider_id, session)?;
+        Some(remote.call_tool(decision, arguments))
+    }
+}
+
+impl Providers for RemoteProviders {
+    fn snapshot(&self) -> Arc<ProviderSnapshot> {
+        let beside = self.beside.snapshot();
+        let chosen = locked(&self.chosen);
+        let remotes = locked(&self.remotes);
+        // Each only grows, so that the sum stands for all of them.
+        let revision = remotes.iter().map(|remote| remote.revision()).sum::<u64>() + chosen.changes + beside.revision();
+        let mut last = locked(&self.last);
+        if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == revision) {
+            return Arc::clone(known);
+        }
+        let states = beside.providers().iter().cloned().chain(remotes.iter().map(|remote| remote.state()));
+        let snapshot = ProviderSnapshot::new(revision, states.collect())
+            .with_bindings(chosen.bindings.iter().cloned())
+            .with_fallback(chosen.fallback.clone());
+        let snapshot = Arc::new(snapshot);
+        *last = Some((revision, Arc::clone(&snapshot)));
+        snapshot
+    }
+
+    fn run(&self, decision: &Arc<ProviderDecision>, arguments: &[u8], call: Call) -> Soon<'_, BodyEnd> {
+        let session = call.lease().identity().id;
+        match self.remote(decision.provider_type, &decision.provider_id, session) {
+            Some(remote) => Soon::Later(remote.carry_out(decision, arguments, call)),
+            None => self.beside.run(decision, arguments, call),
+        }
+    }
+}

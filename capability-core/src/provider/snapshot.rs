@@ -1,0 +1,248 @@
+//! What the host knows of its providers at one moment.
+
+use core::hash::Hash;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hashbrown::{Equivalent, HashMap};
+
+use super::{FallbackRules, ProvidedTool, ProviderDecision, ProviderType};
+use crate::call::Call;
+use crate::executor::BodyEnd;
+use crate::failure::Failure;
+use crate::future::Soon;
+use crate::handle::is_configured_name;
+use crate::session::SessionId;
+
+/// Whether a provider can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderReach {
+    /// It can.
+    Ready,
+    /// It can, and something about it does not work as it should: the last discovery failed, say. In words of ours.
+    Degraded(&'static str),
+    /// It is configured, and nobody has connected it in this host yet.
+    NotConnected,
+    /// It cannot be reached. In words of ours.
+    Offline(&'static str),
+}
+
+impl ProviderReach {
+    /// Whether it can be reached.
+    #[must_use]
+    pub const fn is_there(self) -> bool {
+        match self {
+            Self::Ready | Self::Degraded(_) => true,
+            Self::NotConnected | Self::Offline(_) => false,
+        }
+    }
+}
+
+/// One provider.
+#[derive(Debug, Clone)]
+pub struct ProviderState {
+    /// The configured connection's name: `[a-z][a-z0-9_-]*`, at most 32 bytes.
+    pub id: Arc<str>,
+    /// Of which kind.
+    pub kind: ProviderType,
+    /// Whether it can be reached.
+    pub reach: ProviderReach,
+    /// The only session it serves; every session when there is none.
+    pub session: Option<SessionId>,
+    /// Its own tools, in its own order.
+    pub tools: Vec<ProvidedTool>,
+    /// The capabilities that it carries out in this host's place, by name. Those that are not registered here are nobody's.
+    pub carries_out: Vec<Box<str>>,
+}
+
+impl ProviderState {
+    /// Whether it serves this session.
+    #[must_use]
+    pub fn serves(&self, session: SessionId) -> bool {
+        self.session.is_none_or(|own| own == session)
+    }
+}
+
+/// What a person or a request chose for one session: who carries out a capability there, before everybody else.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExplicitBinding {
+    /// For which session.
+    pub session: SessionId,
+    /// The capability, by name.
+    pub capability: Box<str>,
+    /// Which kind of provider; [`ProviderType::Compiled`] is this host.
+    pub kind: ProviderType,
+    /// Which provider of that kind.
+    pub provider: Arc<str>,
+}
+
+/// All providers at one moment, by kind and name.
+#[derive(Debug, Default)]
+pub struct ProviderSnapshot {
+    revision: u64,
+    providers: Vec<ProviderState>,
+    bindings: BTreeSet<ExplicitBinding>,
+    fallback: FallbackRules,
+    /// Where each tool stands, as places of provider and tool; several only for providers of different sessions.
+    tools: HashMap<Held, Vec<(usize, usize)>>,
+    /// Who carries out each capability.
+    carriers: HashMap<Box<str>, Vec<usize>>,
+}
+
+/// A tool's provider and what that calls it.
+type Held = (ProviderType, Arc<str>, Box<str>);
+
+#[derive(Hash)]
+struct Wanted<'a>(ProviderType, &'a str, &'a str);
+
+impl Equivalent<Held> for Wanted<'_> {
+    fn equivalent(&self, (kind, id, native): &Held) -> bool {
+        self.0 == *kind && *self.1 == **id && *self.2 == **native
+    }
+}
+
+impl ProviderSnapshot {
+    /// Of these providers; `revision` grows with every change, so that equal revisions of one host are equal snapshots.
+    ///
+    /// What is not named as a connection is named, and what has a name that is taken, is left out: a provider for everybody
+    /// goes before one of a session, and of two for the same session the one that is named first. A tool that one provider has
+    /// twice stays with the first, and is out of use.
+    #[must_use]
+    pub fn new(revision: u64, mut providers: Vec<ProviderState>) -> Self {
+        providers.retain(|state| is_configured_name(&state.id) && state.kind != ProviderType::Compiled);
+        providers.sort_by(|one, other| (one.kind, &one.id, one.session).cmp(&(other.kind, &other.id, other.session)));
+        // Sorted, those for everybody come first.
+        let mut taken: BTreeSet<(ProviderType, Arc<str>, Option<SessionId>)> = BTreeSet::new();
+        providers.retain(|state| {
+            let everybody = (state.kind, Arc::clone(&state.id), None);
+            !taken.contains(&everybody) && taken.insert((state.kind, Arc::clone(&state.id), state.session))
+        });
+        let mut snapshot = Self { revision, providers, ..Self::default() };
+        for (at, state) in snapshot.providers.iter_mut().enumerate() {
+            let mut known: HashMap<Box<str>, usize> = HashMap::new();
+            for tool in core::mem::take(&mut state.tools) {
+                let native = tool.definition().id.native.as_str();
+                match known.get(native).and_then(|first| state.tools.get_mut(*first)) {
+                    Some(first) => *first = first.clone().doubled(),
+                    None => {
+                        known.insert(native.into(), state.tools.len());
+                        state.tools.push(tool);
+                    }
+                }
+            }
+            for (native, place) in known {
+                snapshot.tools.entry((state.kind, Arc::clone(&state.id), native)).or_default().push((at, place));
+            }
+            for name in &state.carries_out {
+                snapshot.carriers.entry(name.clone()).or_default().push(at);
+            }
+        }
+        snapshot
+    }
+
+    /// With what persons and requests chose.
+    #[must_use]
+    pub fn with_bindings(mut self, bindings: impl IntoIterator<Item = ExplicitBinding>) -> Self {
+        self.bindings = bindings.into_iter().collect();
+        self
+    }
+
+    /// With what an operator says of fallback.
+    #[must_use]
+    pub fn with_fallback(mut self, fallback: FallbackRules) -> Self {
+        self.fallback = fallback;
+        self
+    }
+
+    /// Grows with every change.
+    #[must_use]
+    pub const fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// All of them, by kind and name.
+    #[must_use]
+    pub fn providers(&self) -> &[ProviderState] {
+        &self.providers
+    }
+
+    /// What an operator says of fallback.
+    #[must_use]
+    pub const fn fallback(&self) -> &FallbackRules {
+        &self.fallback
+    }
+
+    /// The provider of that kind and name that serves this session.
+    #[must_use]
+    pub fn provider(&self, kind: ProviderType, id: &str, session: SessionId) -> Option<&ProviderState> {
+        let from = self.providers.partition_point(|state| (state.kind, &*state.id) < (kind, id));
+        let rest = self.providers.get(from..)?.iter();
+        rest.take_while(|state| state.kind == kind && *state.id == *id).find(|state| state.serves(session))
+    }
+
+    /// Whether there is any provider of that kind, whomever it serves.
+    #[must_use]
+    pub fn has(&self, kind: ProviderType) -> bool {
+        self.providers.iter().any(|state| state.kind == kind)
+    }
+
+    /// The tool of that provider and native id, for this session.
+    #[must_use]
+    pub fn tool(
+        &self,
+        kind: ProviderType,
+        id: &str,
+        native: &str,
+        session: SessionId,
+    ) -> Option<(&ProviderState, &ProvidedTool)> {
+        let places = self.tools.get(&Wanted(kind, id, native))?;
+        places.iter().find_map(|(at, place)| {
+            let state = self.providers.get(*at).filter(|state| state.serves(session))?;
+            Some((state, state.tools.get(*place)?))
+        })
+    }
+
+    /// The providers that carry out a capability for this session.
+    pub(crate) fn carriers(&self, capability: &str, session: SessionId) -> impl Iterator<Item = &ProviderState> {
+        let places = self.carriers.get(capability).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|at| self.providers.get(*at)).filter(move |state| state.serves(session))
+    }
+
+    /// What was chosen for this session and capability.
+    pub(crate) fn chosen(&self, capability: &str, session: SessionId) -> Option<&ExplicitBinding> {
+        self.bindings.iter().find(|binding| binding.session == session && *binding.capability == *capability)
+    }
+}
+
+/// Tells an executor which providers there are, and runs what goes to one. The host implements it.
+pub trait Providers: Send + Sync + 'static {
+    /// What is known now.
+    fn snapshot(&self) -> Arc<ProviderSnapshot>;
+
+    /// Whether there can ever be a provider. Asked once, when an executor is built: one that can have none never looks.
+    fn any(&self) -> bool {
+        true
+    }
+
+    /// Has a provider carry out a call of a compiled capability: exactly these canonical arguments, until the call's deadline.
+    /// Policy has spoken and whoever was to confirm has; the result is checked where the call came from.
+    fn run(&self, decision: &Arc<ProviderDecision>, arguments: &[u8], call: Call) -> Soon<'_, BodyEnd> {
+        let _ = (decision, arguments, call);
+        Soon::Ready(BodyEnd::Failed(Failure::public("no provider of this host carries out calls").and_before_effect()))
+    }
+}
+
+/// A host that has only what is compiled into it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoProviders;
+
+impl Providers for NoProviders {
+    fn snapshot(&self) -> Arc<ProviderSnapshot> {
+        static NONE: std::sync::OnceLock<Arc<ProviderSnapshot>> = std::sync::OnceLock::new();
+        Arc::clone(NONE.get_or_init(Arc::default))
+    }
+
+    fn any(&self) -> bool {
+        false
+    }
+}

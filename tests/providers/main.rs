@@ -1,0 +1,30 @@
+//! Who carries out a call: one decision for what is shown and for what is run.
+
+#[cfg(test)]
+use capabilities as _;
+
+#[cfg(test)]
+#[expect(dead_code, reason = "each suite uses some of the laboratory")]
+#[path = "../fixtures/mod.rs"]
+mod fixtures;
+
+#[cfg(test)]
+mod decisions;
+#[cfg(test)]
+mod edges;
+#[cfg(test)]
+mod foreign;
+#[cfg(test)]
+mod health;
+#[cfg(test)]
+mod mcp_calls;
+#[cfg(test)]
+mod mcp_hostile;
+#[cfg(test)]
+mod mcp_lab;
+#[cfg(test)]
+mod mcp_real;
+#[cfg(test)]
+mod skills;
+#[cfg(test)]
+mod source;
