@@ -12,7 +12,7 @@ use capability_core::audit::MemorySink;
 use capability_core::executor::{Ended, Limits, Parts, Runner, Setup};
 use capability_core::handle::BrokerFault;
 use capability_core::policy::MemoryPolicy;
-use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, SessionMint, Subject, TurnId};
 use capability_core::store::{Answer, MemoryApprovals, MemoryOptIns, MemoryTurns};
 use capability_core::{BoxFuture, Executor, Outcome, Proposal, Registry, Session};
 use capability_host::broker::{Auth, Bound, EndpointSettings, HostBroker, Place, Reach, Resolver, Scheme, machine};
@@ -61,6 +61,7 @@ pub struct Lab {
     pub broker: Arc<HostBroker>,
     policy: Arc<MemoryPolicy>,
     operators: OperatorMint,
+    sessions: SessionMint,
     dir: TempDir,
     /// Other laboratories whose files this one uses.
     kept: Vec<Lab>,
@@ -99,9 +100,9 @@ impl Lab {
         let database = Database::open(&dir.path().join("state.db")).expect("a database");
         let names = Arc::<Scripted>::default();
         let broker = HostBroker::new(environment.clone(), machine(dir.path(), vec![]), database.journal());
-        let broker = Arc::new(broker.with(bound, Arc::clone(&names) as _));
-        let policy = Arc::new(MemoryPolicy::new());
         let (sink, opt_ins) = (Arc::new(MemorySink::new()), Arc::new(MemoryOptIns::new()));
+        let broker = Arc::new(broker.with(bound, Arc::clone(&names) as _).recording(Arc::clone(&sink) as _));
+        let policy = Arc::new(MemoryPolicy::new());
         ["web", "far"].iter().for_each(|family| opt_ins.set(family, true));
         let Parts { executor, sessions, operators } = Executor::build(Setup {
             registry: Registry::collect(&["capability-tests", "capabilities"])
@@ -130,7 +131,7 @@ impl Lab {
             turn: TurnId(1),
         };
         let session = sessions.open(identity, Declarations::everything());
-        Self { executor, session, subject, sink, names, broker, policy, operators, dir, kept: vec![] }
+        Self { executor, session, subject, sink, names, broker, policy, operators, sessions, dir, kept: vec![] }
     }
 
     /// Keeps another laboratory's files for as long as this one is there.
@@ -170,13 +171,25 @@ impl Lab {
         self.executor.answer(&operator, id, Answer::Approve).await.expect("it is answered");
     }
 
+    /// A session of somebody in a turn of its own.
+    pub fn session_of(&self, subject: &Subject, turn: u64) -> Session {
+        let id = SessionId::from_bytes([u8::try_from(turn).expect("a small one"); 16]);
+        let (mode, origin) = (Mode::Live, Origin::Terminal);
+        let identity = SessionIdentity { id, subject: subject.clone(), mode, origin, turn: TurnId(turn) };
+        self.sessions.open(identity, Declarations::everything())
+    }
+
     /// Asks, and where an answer is needed has it approved and goes on.
     pub async fn run(&self, name: &str, arguments: Value) -> Outcome {
-        let outcome = self.invoke(name, arguments).await;
+        self.run_in(&self.session, name, arguments).await
+    }
+
+    /// The same in another session.
+    pub async fn run_in(&self, session: &Session, name: &str, arguments: Value) -> Outcome {
+        let outcome = self.executor.invoke(session, Proposal::new(name, 1, arguments.to_string())).await;
         let Some(id) = outcome.approval() else { return outcome };
-        let operator = self.operators.admit("operator:anna".parse().expect("a subject"));
-        self.executor.answer(&operator, id, Answer::Approve).await.expect("it is answered");
-        self.executor.resume(&self.session, id).await
+        self.approve(id).await;
+        self.executor.resume(session, id).await
     }
 
     /// What whoever answers is shown.

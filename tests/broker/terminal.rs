@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::lab::Lab;
 
-const EXEC: &str = "terminal.exec";
+pub const EXEC: &str = "terminal.exec";
 
 fn lab() -> Lab {
     Lab::isolated(&[], &[])
@@ -26,7 +26,7 @@ async fn out(lab: &Lab, script: &str) -> String {
 }
 
 /// Whether a process with this word among its own is there.
-fn alive(word: &str) -> bool {
+pub fn alive(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     processes.into_iter().any(|process| {
         let words = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
@@ -213,6 +213,62 @@ async fn an_output_of_any_length_is_told_by_its_ends() {
     let whole: usize = (1..=200_000_usize).map(|number| number.to_string().len() + 1).sum();
     let left_out = usize::try_from(result["stdout"]["left_out"].as_u64().expect("a number")).expect("it fits");
     assert_eq!(text.len() + end.len() + left_out, whole);
+}
+
+/// What is written is taken in as it comes: a hundred MiB end as fast as they are read, and of a command that is slower than its time
+/// everything is there that it had written.
+#[tokio::test(flavor = "multi_thread")]
+async fn outputs_of_a_hundred_mebibytes_and_slow_ones_are_taken_in_as_they_come() {
+    let lab = lab();
+    let result =
+        run(&lab, json!({ "script": "head -c 104857600 /dev/zero | tr '\\0' x; echo end >&2", "timeout": 200 })).await;
+    assert_eq!((&result["ended"], &result["status"]), (&json!("exited"), &json!(0)), "{}", result["ended"]);
+    let kept = "x".repeat(24 << 10);
+    assert_eq!((&result["stdout"]["text"], &result["stdout"]["end"]), (&json!(kept), &json!(kept)));
+    assert_eq!(result["stdout"]["left_out"], (100 << 20) - 2 * (24 << 10));
+    assert_eq!(result["stderr"]["text"], "end\n");
+
+    let slow = "for i in $(seq 1 1000); do printf \"$i \"; printf . >&2; sleep 0.1; done";
+    let result = run(&lab, json!({ "script": slow, "timeout": 3 })).await;
+    assert_eq!(result["ended"], "timed_out");
+    let (text, dots) =
+        (result["stdout"]["text"].as_str().expect("text"), result["stderr"]["text"].as_str().expect("text"));
+    assert!(text.starts_with("1 2 3 ") && dots.starts_with("..."), "{result}");
+}
+
+/// Where one command goes, the next one does not find itself; and a directory that is no more is no place to run in.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_command_runs_is_chosen_for_it_alone() {
+    let lab = lab();
+    std::fs::create_dir_all(lab.workspace().join("a/b")).expect("directories");
+    let root = out(&lab, "pwd").await;
+    let result = run(&lab, json!({ "script": "pwd; cd b; export LATER=1", "workdir": "a" })).await;
+    assert_eq!(result["stdout"]["text"], format!("{}/a\n", root.trim()));
+    assert_eq!(out(&lab, "pwd; echo \"${LATER-none}\"").await, format!("{root}none\n"));
+    let outside = lab.outside().join("elsewhere");
+    std::fs::create_dir(&outside).expect("a directory");
+    std::os::unix::fs::symlink(&outside, lab.workspace().join("link")).expect("a link");
+    for workdir in ["link", "a/../..", "/", "a/b/c"] {
+        let outcome = lab.invoke(EXEC, json!({ "argv": ["pwd"], "workdir": workdir })).await;
+        assert_eq!(outcome.code(), Some(Code::PrepareFailed), "{workdir}: {outcome:?}");
+    }
+}
+
+/// A process that leaves its parent, its session and its outputs is still the command's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_ends_with_the_command_that_made_it() {
+    let lab = lab();
+    let word = format!("61{:09}", std::process::id());
+    let script = format!("{}; test -e up && echo done", daemon(&word));
+    assert_eq!(out(&lab, &script).await, "done\n");
+    assert!(!alive(&word));
+}
+
+/// Python that becomes a daemon in the way that daemons do: it forks twice, closes what it has, and makes the file `up`.
+pub fn daemon(word: &str) -> String {
+    format!(
+        "python3 -c 'import os, sys, time\nif os.fork():\n while not os.path.exists(\"up\"): time.sleep(0.01)\n os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nos.closerange(0, 3)\nopen(\"up\", \"w\")\nos.execvp(\"sleep\", [\"sleep\", \"{word}\"])'"
+    )
 }
 
 /// A bomb of processes ends with the command, and the machine does not notice where the kernel counts.

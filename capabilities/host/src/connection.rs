@@ -30,6 +30,8 @@ pub struct Connection<'p> {
     path: PathBuf,
     packages: &'p [&'p str],
     accept_degraded: bool,
+    /// Whether this process stays until it is told to end.
+    stays: bool,
     /// Set when this process owns the directory; until then another one does.
     owner: OnceLock<Owner>,
 }
@@ -49,12 +51,12 @@ struct Owner {
 }
 
 impl<'p> Connection<'p> {
-    /// Owns the directory, or will ask its owner.
+    /// Owns the directory, or will ask its owner. A process that stays lets commands run on in it.
     ///
     /// # Errors
     /// What keeps this process from owning it, when nobody else does.
-    pub fn open(path: &Path, packages: &'p [&'p str], accept_degraded: bool) -> Result<Self, Fault> {
-        let connection = Self { path: path.to_owned(), packages, accept_degraded, owner: OnceLock::new() };
+    pub fn open(path: &Path, packages: &'p [&'p str], accept_degraded: bool, stays: bool) -> Result<Self, Fault> {
+        let connection = Self { path: path.to_owned(), packages, accept_degraded, stays, owner: OnceLock::new() };
         connection.try_own()?;
         Ok(connection)
     }
@@ -70,6 +72,9 @@ impl<'p> Connection<'p> {
             Err(HostError::DataDir(DataDirError::Owned { .. })) => return Ok(false),
             Err(error) => return Err(Fault::told(6, &error)),
         };
+        if self.stays {
+            host.stay();
+        }
         let socket = host.data_dir().socket();
         let listener = socket::listen(&socket).map_err(|error| {
             Fault::broken(

@@ -153,7 +153,7 @@ impl Host {
         let broker = broker.keeping(database.state(), database.reviews());
         let names = registry.iter().map(|held| held.entry().name().as_str().to_owned());
         let broker = broker.scheduling(Schedules::new(database.schedules(), Arc::clone(&environment), names.collect()));
-        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers));
+        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers)).recording(Arc::clone(&log) as _);
         let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
@@ -410,8 +410,14 @@ impl Host {
         self.data_dir.audit()
     }
 
-    /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
-    /// those end by themselves, later.
+    /// This host stays until it is told to end, and does not end with a call that it was opened for: from now on commands can be
+    /// left running in it.
+    pub fn stay(&self) {
+        self.broker.stay();
+    }
+
+    /// Ends what was left running, and gives back what the host holds at services outside, such as sessions. To be awaited before it
+    /// is dropped; without it those end by themselves, later.
     pub async fn close(&self) {
         self.providers.close().await;
         self.broker.close().await;

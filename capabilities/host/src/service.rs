@@ -97,6 +97,7 @@ impl Service {
         let _ = self.host.executor().expire_due().await;
         let now = self.host.environment().now();
         self.host.results().forget(now);
+        self.host.sweep_processes();
         self.settle_channels().await;
         let _ = self.host.health().settle().await;
         self.host.run_due(now).await;

@@ -2,15 +2,21 @@
 //!
 //! | capability | class | what it does |
 //! |---|---|---|
-//! | [`terminal.exec`](terminal_exec) | `mutating` + `local` | runs a command in the workspace |
+//! | [`terminal.exec`](terminal_exec) | `mutating` + `local` | runs a command in the workspace, or begins one |
+//! | [`terminal.list`](background::terminal_list) | `read_only` + `local` | lists those that run on |
+//! | [`terminal.inspect`](background::terminal_inspect) | `read_only` + `local` | tells of one, and what it wrote |
+//! | [`terminal.cancel`](background::terminal_cancel) | `read_only` + `local` | ends one |
 
+pub mod background;
 mod environment;
 pub mod guard;
 mod shown;
 
 use std::fmt::Write as _;
 
-use capability_core::handle::{Command, Context, HowEnded, KeptOutput, MAX_READ_BYTES, Read, Terminal, Workspace};
+use capability_core::handle::{
+    BrokerFault, Command, Context, HowEnded, KeptOutput, MAX_READ_BYTES, Read, Terminal, Workspace,
+};
 use capability_core::{Failure, Preview, capability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,9 +53,11 @@ pub struct Execution {
     /// Variables beside those that every command has.
     #[schemars(length(max = 64))]
     pub env: Option<Vec<Variable>>,
-    /// How long it may run, in seconds. A minute when it is left out.
-    #[schemars(range(min = 1, max = 290))]
+    /// How long it may run, in seconds: a minute when it is left out, and 290 at most. In the background ten minutes, and eight hours.
+    #[schemars(range(min = 1, max = 28_800))]
     pub timeout: Option<u16>,
+    /// Whether it runs on after the call.
+    pub background: Option<bool>,
 }
 
 impl Execution {
@@ -58,7 +66,12 @@ impl Execution {
     }
 
     fn seconds(&self) -> u16 {
-        self.timeout.unwrap_or(DEFAULT_SECONDS)
+        self.timeout.unwrap_or(if self.runs_on() { background::DEFAULT_SECONDS } else { DEFAULT_SECONDS })
+    }
+
+    /// Whether it runs on after the call. What may not be given to such a command is refused in [`makes_sense`].
+    fn runs_on(&self) -> bool {
+        self.background.unwrap_or_default()
     }
 
     fn judged(&self, root: &str) -> Result<Judgement, String> {
@@ -82,8 +95,8 @@ pub struct Written {
     pub left_out: u64,
 }
 
-/// How a command ended.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+/// How a command ended, or that it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// By itself: see its status.
@@ -94,6 +107,16 @@ pub enum Ended {
     TimedOut,
     /// There is no such program, or it may not be run.
     NotStarted,
+    /// It has not: it runs in the background.
+    Running,
+    /// It was in the background, and was ended by `terminal.cancel`.
+    Cancelled,
+    /// It was in the background, and the session that began it ended.
+    SessionEnded,
+    /// It was in the background, and the host stopped.
+    HostStopped,
+    /// It was in the background, and what kept it failed.
+    Lost,
 }
 
 /// What came of a command.
@@ -111,12 +134,18 @@ pub struct CommandResult {
     pub ran_ms: u32,
     /// Whether its processes were kept in a namespace of their own, which ends as one.
     pub own_processes: bool,
+    /// What it is called, when it was begun in the background: for `terminal.inspect` and `terminal.cancel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
 }
 
-/// Run a command in the workspace, without a network and without a terminal, and wait until it ends.
+/// Run a command in the workspace, without a network and without a terminal, and wait until it ends, or leave it running.
 ///
 /// Give either `argv`, which no shell reads, or `script`, which `bash` does. The command sees the workspace and what the system
 /// has installed; its home is empty and gone afterwards, and so is everything it started.
+///
+/// With `background` it runs on after the call, until its time is over, it is cancelled, or session or host end. `terminal.inspect` tells
+/// what it wrote.
 #[capability(
     name = "terminal.exec",
     version = 1,
@@ -135,15 +164,12 @@ pub async fn terminal_exec(
     _workspace: &Workspace<Read>,
     #[args] wanted: Execution,
 ) -> Result<CommandResult, Failure> {
+    if wanted.runs_on() {
+        return background::begun(terminal, command(wanted, u32::MAX)).await;
+    }
     // Its own time ends before the call's, so that what it wrote is still told.
     let left = context.remaining().as_millis().saturating_sub(LAST_MS);
-    let command = Command {
-        timeout_ms: (u32::from(wanted.seconds()) * 1000).min(u32::try_from(left).unwrap_or(u32::MAX)).max(1),
-        workdir: wanted.workdir().to_owned(),
-        environment: wanted.env.unwrap_or_default().into_iter().map(|set| (set.name, set.value)).collect(),
-        argv: words(wanted.argv, wanted.script),
-    };
-    let end = terminal.run(command).await?;
+    let end = terminal.run(command(wanted, u32::try_from(left).unwrap_or(u32::MAX))).await?;
     let (ended, status) = match end.how {
         HowEnded::Exited(status) => (Ended::Exited, Some(status)),
         HowEnded::Signalled(signal) => (Ended::Signalled, Some(signal)),
@@ -162,13 +188,26 @@ pub async fn terminal_exec(
         stderr: written(end.stderr),
         ran_ms: end.ran_ms,
         own_processes: end.held.processes,
+        process: None,
     })
 }
 
+/// The longest that a command runs whose end is waited for, in seconds.
+const MAX_SECONDS: u16 = 290;
 /// How long a command runs that says nothing about it.
 const DEFAULT_SECONDS: u16 = 60;
 /// What of the call's time is kept for telling.
 const LAST_MS: u128 = 2_000;
+
+/// What the handle takes, for a command that may run for at most so many milliseconds.
+fn command(wanted: Execution, most_ms: u32) -> Command {
+    Command {
+        timeout_ms: (u32::from(wanted.seconds()) * 1000).min(most_ms).max(1),
+        workdir: wanted.workdir().to_owned(),
+        environment: wanted.env.unwrap_or_default().into_iter().map(|set| (set.name, set.value)).collect(),
+        argv: words(wanted.argv, wanted.script),
+    }
+}
 
 /// What is run: the words as they are, or `bash` with the script.
 fn words(argv: Option<Vec<String>>, script: Option<String>) -> Vec<String> {
@@ -193,6 +232,11 @@ fn makes_sense(wanted: &Execution) -> Result<(), String> {
         }
         (None, Some(_)) => {}
     }
+    if wanted.seconds() > MAX_SECONDS && !wanted.runs_on() {
+        return Err(
+            "`timeout` is above 290 s, and the end of the command is waited for; give less, or `background`".to_owned()
+        );
+    }
     for set in wanted.env.iter().flatten() {
         is_settable(&set.name).map_err(str::to_owned)?;
     }
@@ -207,6 +251,9 @@ async fn what_would_run(
 ) -> Result<Preview, Failure> {
     let workdir = wanted.workdir();
     let place = terminal.workdir(workdir).await?;
+    if wanted.runs_on() && !place.lasts {
+        return Err(BrokerFault::NotLasting.into_public());
+    }
     let root = place.root.clone().unwrap_or_default();
     let mut judgement = wanted.judged(&root).map_err(Failure::public)?;
     if wanted.env.as_ref().is_some_and(|env| !env.is_empty()) {
@@ -217,7 +264,10 @@ async fn what_would_run(
     for set in wanted.env.iter().flatten() {
         let _ = writeln!(text, "sets `{}`", set.name);
     }
-    let _ = writeln!(text, "for {} s at most", wanted.seconds());
+    let _ = match wanted.runs_on() {
+        true => writeln!(text, "in the background, after this call too, for {} s at most", wanted.seconds()),
+        false => writeln!(text, "for {} s at most", wanted.seconds()),
+    };
     let mut rests_on = Vec::new();
     for path in shown::own_programs(&judgement, workdir, &root) {
         match workspace.read(&path, MAX_READ_BYTES).await {

@@ -10,7 +10,7 @@ use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
 use crate::executor::{Effect, Guarantees};
-use crate::handle::{HandleFamily, is_configured_name};
+use crate::handle::{HandleFamily, ProcessEnd, is_configured_name};
 use crate::policy::{Contribution, PolicyRevision, Verdict};
 use crate::provider::{ProviderDecision, ProviderType, ToolTag};
 use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
@@ -526,6 +526,27 @@ pub enum Event {
         source: HandleFamily,
         /// The configured name, from the capability's own handle.
         name: &'static str,
+    },
+    /// A command is about to be left running in the background.
+    ProcessBegun {
+        /// Who, by which call.
+        #[serde(flatten)]
+        asked: Asked,
+        /// How long it may run, in milliseconds.
+        timeout_ms: u32,
+    },
+    /// A command in the background is over, with everything that it started.
+    ProcessEnded {
+        /// Who had begun it, by which call.
+        #[serde(flatten)]
+        asked: Asked,
+        /// Why.
+        why: ProcessEnd,
+        /// Its status when it ended by itself, the signal's number when by one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        status: Option<i32>,
+        /// How long it ran, in milliseconds; at most so long where nobody saw its end.
+        ran_ms: u64,
     },
     /// A channel turned messages away. Of many within a short time the first ones have a record each and the rest one
     /// together, so that whoever floods a channel floods no log.

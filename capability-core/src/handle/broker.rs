@@ -6,10 +6,10 @@ use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
     BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind,
-    HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES,
-    MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult,
-    Plan, ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, Workdir,
-    is_configured_name,
+    HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_BACKGROUND_MS, MAX_CHANGES, MAX_COMMAND_MS,
+    MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES,
+    MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan, ProcessId, ProcessPage, ProcessSeen, ProviderConnected,
+    Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, Workdir, is_configured_name,
 };
 use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
@@ -172,6 +172,27 @@ pub enum BrokerRequest {
         /// Which.
         command: Command,
     },
+    /// Begin a command that runs on.
+    Start {
+        /// Which.
+        command: Command,
+    },
+    /// The subject's commands that run on.
+    Processes,
+    /// One of them, and a part of what it wrote.
+    Inspect {
+        /// Which.
+        id: ProcessId,
+        /// From which byte of its standard output on.
+        stdout: u64,
+        /// From which byte of its standard error on.
+        stderr: u64,
+    },
+    /// End one of them.
+    Stop {
+        /// Which.
+        id: ProcessId,
+    },
     /// Whether the call's subject declares something; answered from the lease.
     Declares {
         /// A capability's name.
@@ -225,6 +246,10 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Reveal { .. } => "Reveal",
             Self::Workdir { .. } => "Workdir",
             Self::Run { .. } => "Run",
+            Self::Start { .. } => "Start",
+            Self::Processes => "Processes",
+            Self::Inspect { .. } => "Inspect",
+            Self::Stop { .. } => "Stop",
             Self::Declares { .. } => "Declares",
             Self::CallTool { .. } => "CallTool",
             Self::ConnectProvider { .. } => "ConnectProvider",
@@ -252,6 +277,8 @@ impl BrokerRequest {
             | Self::Fingerprint { .. }
             | Self::List { .. }
             | Self::Workdir { .. }
+            | Self::Processes
+            | Self::Inspect { .. }
             | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
@@ -272,6 +299,8 @@ impl BrokerRequest {
             | Self::Reveal { .. }
             | Self::CallTool { .. }
             | Self::Run { .. }
+            | Self::Start { .. }
+            | Self::Stop { .. }
             | Self::ConnectProvider { .. } => true,
         }
     }
@@ -335,7 +364,8 @@ impl BrokerRequest {
             | Self::Remove { path }
             | Self::Fingerprint { path }
             | Self::Workdir { path } => path.len() <= MAX_PATH_BYTES,
-            Self::Run { command } => command.fits(),
+            Self::Run { command } => command.fits(MAX_COMMAND_MS),
+            Self::Start { command } => command.fits(MAX_BACKGROUND_MS),
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
             Self::Revised { name, revision, path } => {
                 is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
@@ -367,6 +397,9 @@ impl BrokerRequest {
             | Self::PlaceTarget
             | Self::Recall { .. }
             | Self::Reveal { .. }
+            | Self::Processes
+            | Self::Inspect { .. }
+            | Self::Stop { .. }
             | Self::CallTool { .. }
             | Self::ConnectProvider { .. } => true,
         }
@@ -418,7 +451,8 @@ impl BrokerRequest {
                 }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
-            Self::Workdir { .. } | Self::Run { .. } => holds(HandleFamily::Terminal, "").map(drop),
+            Self::Workdir { .. } | Self::Run { .. } | Self::Start { .. } => holds(HandleFamily::Terminal, "").map(drop),
+            Self::Processes | Self::Inspect { .. } | Self::Stop { .. } => holds(HandleFamily::Processes, "").map(drop),
             Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
             Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
             Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
@@ -477,6 +511,10 @@ pub enum BrokerReply {
     Workdir(Workdir),
     /// How a command ended.
     Ran(Box<CommandEnd>),
+    /// The subject's commands that run on.
+    Processes(Vec<ProcessSeen>),
+    /// One of them.
+    Process(Box<ProcessPage>),
     /// Whether it is declared.
     Declares(bool),
     /// What the tool answered.

@@ -93,6 +93,12 @@ pub enum BrokerFault {
     MalformedPlan,
     /// The subject has no such schedule.
     UnknownSchedule,
+    /// The subject has no such process.
+    UnknownProcess,
+    /// As many processes run as may.
+    ProcessLimit,
+    /// This host is there for one command line only.
+    NotLasting,
     /// It is no plain mail address.
     MalformedAddress,
     /// A letter's subject or text has a control character.
@@ -159,6 +165,11 @@ impl BrokerFault {
             Self::NotInRevision => "the revision has nothing at that path",
             Self::MalformedPlan => "times, zone, capability or arguments of the plan are none",
             Self::UnknownSchedule => "you have no such schedule",
+            Self::UnknownProcess => "you have no such process",
+            Self::ProcessLimit => "as many processes run in the background as may",
+            Self::NotLasting => {
+                "this host ends with the command line that it was started for, and a process would end with it"
+            }
             Self::MalformedKey => "the key is not written plainly",
             Self::MalformedAddress => "it is no plain mail address",
             Self::MalformedLetter => "the letter has a control character where none can be",
@@ -223,6 +234,9 @@ impl BrokerFault {
                 "write five fields as in `0 7 * * MON-FRI`, a zone as in `Europe/Berlin`, a capability that exists and makes no schedules, and a JSON object"
             }
             Self::UnknownSchedule => "see yours with `schedule.list`",
+            Self::UnknownProcess => "see yours with `terminal.list`",
+            Self::ProcessLimit => "wait for one to end, or end one with `terminal.cancel`",
+            Self::NotLasting => "the operator starts `capability serve`; without `background` it runs as it is",
             Self::MalformedKey => "write it with `a-z`, `0-9`, `.`, `_` and `-`, at most 64 of them",
             Self::MalformedAddress => "write one address, as in `ada@example.org`: no name beside it, no list",
             Self::MalformedLetter => "write the subject on one line, and the text with line feeds and tabs only",

@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
 use super::{Broker, HandleKind};
-use crate::audit::InvocationId;
+use crate::audit::{Asked, InvocationId};
 use crate::contract::{Capability, CapabilityName, TargetKind};
 use crate::policy::PathRules;
 use crate::provider::ProviderDecision;
@@ -114,6 +114,25 @@ impl Lease {
         self.0.entry.handles().iter().find(|kind| kind.family() == family && kind.instance() == instance)
     }
 
+    /// Who asked for what, for a record of what goes on after the call.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        let entry = self.0.entry;
+        Asked {
+            invocation: self.0.invocation,
+            capability: Some((entry.name(), entry.version(), entry.class())),
+            provided: None,
+            identity: Arc::clone(&self.0.identity),
+        }
+    }
+
+    /// The end of the session that asked, to be waited for by what goes on after the call; none for a capability without a
+    /// [`Context`](super::Context), whose session a broker does not learn.
+    #[must_use]
+    pub fn session_ending(&self) -> Option<SessionEnding> {
+        self.0.asks.clone().map(SessionEnding)
+    }
+
     /// The end of this lease, to be waited for: what a broker keeps open for the call is closed then.
     #[must_use]
     pub fn ending(&self) -> LeaseEnding {
@@ -148,6 +167,23 @@ impl LeaseEnding {
 impl core::fmt::Debug for LeaseEnding {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "LeaseEnding({})", if self.has_come() { "come" } else { "not yet" })
+    }
+}
+
+/// The end of a session.
+#[derive(Clone)]
+pub struct SessionEnding(Session);
+
+impl SessionEnding {
+    /// Waits for it.
+    pub async fn comes(&self) {
+        self.0.ending().comes().await;
+    }
+}
+
+impl core::fmt::Debug for SessionEnding {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("SessionEnding")
     }
 }
 

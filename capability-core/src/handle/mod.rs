@@ -23,12 +23,13 @@
 //! | [`&Schedules<Read>`](Schedules) | [`list`](Schedules::list), [`next`](Schedules::next) | any |
 //! | [`&Schedules<Write>`](Schedules) | [`create`](Schedules::create) and [`cancel`](Schedules::cancel) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
-//! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run) | `mutating` |
+//! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run), [`start`](Terminal::start) | `mutating` |
+//! | [`&Processes`](Processes) | [`list`](Processes::list), [`inspect`](Processes::inspect), [`cancel`](Processes::cancel) | any |
 //! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
 //! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
 //! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender`,
-//! `Terminal::workdir` and the reading sides of `Workspace`, `State` and `Schedules` answer;
+//! `Terminal::workdir` and the reading sides of `Workspace`, `State`, `Schedules` and `Processes` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -46,6 +47,7 @@ mod mailer;
 mod names;
 mod own;
 mod permits;
+mod processes;
 mod provider;
 mod repository;
 mod reviews;
@@ -68,13 +70,17 @@ pub use fault::BrokerFault;
 pub use http::Http;
 pub use journal::{Journal, MAX_ENTRIES_PER_TURN, MAX_ENTRY_BYTES};
 pub(crate) use lease::{Foreign, LeaseHolder, Terms};
-pub use lease::{Lease, LeaseEnding};
+pub use lease::{Lease, LeaseEnding, SessionEnding};
 pub use mailer::{Letter, MAX_ADDRESS_BYTES, MAX_LETTER_BYTES, MAX_SUBJECT_BYTES, Mailer, is_mail_address};
 pub use names::{is_protected_path, is_sensitive_path};
 pub use own::{Because, MAX_OWN_CALLS, OwnCall, OwnCalls, OwnHistory, OwnResult};
 pub use permits::{
     Changes, EffectPermits, External, Local, Mutating, NetworkPermits, NoTarget, OffDevice, OnDevice, ReadOnly, Reads,
     TargetPermits, Targetless, Targets, WithTarget,
+};
+pub use processes::{
+    MAX_BACKGROUND_MS, MAX_LOG_HEAD_BYTES, MAX_LOG_TAIL_BYTES, MAX_PAGE_BYTES, MAX_PROCESSES, OutputPage, ProcessEnd,
+    ProcessId, ProcessPage, ProcessSeen, Processes,
 };
 pub use provider::{
     Edges, McpServers, OmittedContent, ProviderConnected, ProviderKind, ProviderLink, ProviderTool, Relays,
@@ -143,6 +149,8 @@ pub enum HandleFamily {
     Schedules,
     /// Programs that the host runs.
     Terminal,
+    /// Programs of the subject's that run on.
+    Processes,
     /// One tool of a provider that the operator connected.
     ProviderTool,
     /// The way to a provider that the operator configured.
@@ -169,6 +177,7 @@ impl HandleFamily {
             Self::Reviews => "reviews",
             Self::Schedules => "schedules",
             Self::Terminal => "terminal",
+            Self::Processes => "processes",
             Self::ProviderTool => "provider_tool",
             Self::ProviderLink => "provider_link",
         }
@@ -299,7 +308,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`, `&Terminal`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`, `&Terminal`, `&Processes`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleFamily, HandleKind, MAX_PATH_BYTES, OnDevice,
-    Targetless, is_plain_path, sealed,
+    BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleFamily, HandleKind, MAX_BACKGROUND_MS,
+    MAX_PATH_BYTES, OnDevice, ProcessPage, Targetless, is_plain_path, sealed,
 };
 use crate::call::Call;
 
@@ -20,8 +20,9 @@ pub const MAX_KEPT_BYTES: usize = 24 * 1024;
 /// A program that the host runs: in a directory of the workspace, without a terminal, a network or anything that the host's own
 /// environment holds.
 ///
-/// It may change the workspace and a home of its own, which is gone afterwards; it reads and runs what the system has. It and
-/// everything that it started are gone when the answer is there.
+/// It may change the workspace and a home of its own, which is gone afterwards; it reads and runs what the system has. With
+/// [`Terminal::run`] it and everything that it started are gone when the answer is there; with [`Terminal::start`] they are at the
+/// end of its time at the latest.
 #[derive(Debug)]
 pub struct Terminal(Call);
 
@@ -46,15 +47,15 @@ impl core::fmt::Debug for Command {
 }
 
 impl Command {
-    /// Whether it is within what the handle takes.
-    pub(crate) fn fits(&self) -> bool {
+    /// Whether it is within what the handle takes, for a command that may run for so long.
+    pub(crate) fn fits(&self, most_ms: u32) -> bool {
         let words = self.argv.iter().map(String::len).sum::<usize>();
         let variables = self.environment.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
         (1..=MAX_COMMAND_WORDS).contains(&self.argv.len())
             && self.environment.len() <= MAX_COMMAND_WORDS
             && words + variables <= MAX_COMMAND_BYTES
             && self.workdir.len() <= MAX_PATH_BYTES
-            && (1..=MAX_COMMAND_MS).contains(&self.timeout_ms)
+            && (1..=most_ms).contains(&self.timeout_ms)
     }
 }
 
@@ -127,6 +128,8 @@ pub struct Workdir {
     pub inode: u64,
     /// The path of the workspace's root, as a command would see it; absent when it is no plain text.
     pub root: Option<String>,
+    /// Whether this host stays, so that a command can run on in it.
+    pub lasts: bool,
 }
 
 impl Terminal {
@@ -151,17 +154,36 @@ impl Terminal {
     /// [`MAX_COMMAND_WORDS`] or [`MAX_COMMAND_MS`]; [`BrokerFault::Unavailable`] when the place it runs in cannot be made;
     /// [`BrokerFault::Unconfirmed`] in a `preview`.
     pub async fn run(&self, command: Command) -> Result<CommandEnd, BrokerFault> {
-        if command.workdir != "." && !is_plain_path(&command.workdir) {
-            return Err(BrokerFault::MalformedPath);
-        }
-        if !command.fits() {
-            return Err(BrokerFault::CapExceeded);
-        }
+        measured(&command, MAX_COMMAND_MS)?;
         match self.0.ask(BrokerRequest::Run { command }).await? {
             BrokerReply::Ran(end) => Ok(*end),
             _ => Err(BrokerFault::WrongReply),
         }
     }
+
+    /// Begins a command that runs on after the call, and answers when it has ended or a moment has passed, whichever is first.
+    /// [`Processes`](super::Processes) tell what becomes of it.
+    ///
+    /// It ends with everything that it started when its time is over, when its subject ends it, when the session ends that began it,
+    /// and when the host does, however suddenly. No secret can be given to it: there is nothing here to name one with.
+    ///
+    /// # Errors
+    /// Those of [`Terminal::run`], with [`MAX_BACKGROUND_MS`] for the time; [`BrokerFault::ProcessLimit`] when as many run as may;
+    /// [`BrokerFault::BudgetSpent`] for a second one of one call; [`BrokerFault::NotLasting`] in a host that does not stay.
+    pub async fn start(&self, command: Command) -> Result<ProcessPage, BrokerFault> {
+        measured(&command, MAX_BACKGROUND_MS)?;
+        match self.0.ask(BrokerRequest::Start { command }).await? {
+            BrokerReply::Process(page) => Ok(*page),
+            _ => Err(BrokerFault::WrongReply),
+        }
+    }
+}
+
+fn measured(command: &Command, most_ms: u32) -> Result<(), BrokerFault> {
+    if command.workdir != "." && !is_plain_path(&command.workdir) {
+        return Err(BrokerFault::MalformedPath);
+    }
+    if command.fits(most_ms) { Ok(()) } else { Err(BrokerFault::CapExceeded) }
 }
 
 impl sealed::Sealed for Terminal {}

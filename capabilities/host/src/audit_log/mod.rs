@@ -196,7 +196,7 @@ fn is_written(dir: &Path) -> bool {
 
 /// Whether a record only ends what has begun. Room is kept for these.
 const fn ends(event: &Event) -> bool {
-    matches!(event, Event::Outcome { guarantees: Some(_), .. })
+    matches!(event, Event::Outcome { guarantees: Some(_), .. } | Event::ProcessEnded { .. })
 }
 
 impl Sink for AuditLog {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use capability_core::audit::{Event, OutcomeKind, Record, RecoveryKind};
 use capability_core::executor::Effect;
+use capability_core::handle::ProcessEnd;
 use capability_core::{Stage, Timestamp};
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use super::committer::{Committer, Options, Tip};
 use super::disk::Disk;
 use super::key::{LogKey, VerifierKey};
 use super::line;
-use super::scan::{End, Scanner, Unfinished};
+use super::scan::{Begun, End, Scanner, Unfinished};
 use super::segment::{self, CHECKPOINT, Segment};
 use super::state::State;
 
@@ -166,7 +167,10 @@ fn told(opened: &Opened, unfinished: Unfinished, at: Timestamp) -> Vec<Vec<u8>> 
     let mut unfinished: Vec<_> = unfinished.into_iter().collect();
     // One order, whatever the map's.
     unfinished.sort_unstable();
-    records.extend(unfinished.iter().filter_map(|(_, (intent, last))| interrupted(last, *intent, at)));
+    records.extend(unfinished.iter().filter_map(|((begun, _), (intent, last))| match begun {
+        Begun::Call => interrupted(last, *intent, at),
+        Begun::Process => died(last, at),
+    }));
     records
 }
 
@@ -178,13 +182,8 @@ const ASKED: [&str; 10] =
 /// anything behind had begun.
 fn interrupted(last: &[u8], intent: bool, at: Timestamp) -> Option<Vec<u8>> {
     let mut found: Map<String, Value> = serde_json::from_slice(last).ok()?;
-    let mut text = format!(r#""at":"{at}","event":"outcome""#);
+    let mut text = again("outcome", &found, at);
     let mut tell = |key: &str, value: &Value| text += &format!(r#","{key}":{value}"#);
-    for key in ASKED {
-        if let Some(value) = found.get(key) {
-            tell(key, value);
-        }
-    }
     let (stage, effect) = if intent { (Stage::Execute, Effect::Unknown) } else { (Stage::Policy, Effect::NotStarted) };
     tell("outcome", &OutcomeKind::Interrupted.as_str().into());
     tell("stage", &serde_json::to_value(stage).ok()?);
@@ -195,4 +194,23 @@ fn interrupted(last: &[u8], intent: bool, at: Timestamp) -> Option<Vec<u8>> {
         }
     }
     Some((text + "}").into_bytes())
+}
+
+/// The end of a command in the background whose host was gone before it. Nobody saw it; the host's death was its own.
+fn died(begun: &[u8], at: Timestamp) -> Option<Vec<u8>> {
+    let found: Map<String, Value> = serde_json::from_slice(begun).ok()?;
+    let began: Timestamp = found.get("at")?.as_str()?.parse().ok()?;
+    let ran_ms = u64::try_from(at.since(began).as_millis()).unwrap_or(u64::MAX);
+    let most = found.get("timeout_ms").and_then(Value::as_u64).unwrap_or(u64::MAX);
+    let text = again("process_ended", &found, at);
+    // For no longer than until now, and for no longer than it might.
+    let why = ProcessEnd::HostDied.as_str();
+    Some(format!(r#"{text},"why":"{why}","ran_ms":{}}}"#, ran_ms.min(most)).into_bytes())
+}
+
+/// The beginning of an event about a call that another record is about, too.
+fn again(event: &str, found: &Map<String, Value>, at: Timestamp) -> String {
+    let asked = ASKED.iter().filter_map(|key| Some((key, found.get(*key)?)));
+    let asked: String = asked.map(|(key, value)| format!(r#","{key}":{value}"#)).collect();
+    format!(r#""at":"{at}","event":"{event}"{asked}"#)
 }

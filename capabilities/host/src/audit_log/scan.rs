@@ -27,8 +27,17 @@ pub(super) enum End {
     Tampered { line: u64, what: &'static str },
 }
 
-/// The invocations that a log says nothing final of, by their text: the last record of each, and whether it is an intent.
-pub(super) type Unfinished = HashMap<String, (bool, Vec<u8>)>;
+/// What a log says nothing final of, by the text of its invocation: the last record of each, and whether it is an intent.
+pub(super) type Unfinished = HashMap<(Begun, String), (bool, Vec<u8>)>;
+
+/// What has an end of its own. The order is that in which the ends are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Begun {
+    /// The call itself.
+    Call,
+    /// The command that it left running.
+    Process,
+}
 
 /// Reads a log record by record, and can go on where it stopped.
 pub(super) struct Scanner {
@@ -218,14 +227,16 @@ impl Scanner {
     }
 }
 
-/// Keeps book of invocations: only an outcome settles one.
+/// Keeps book of invocations, which only an outcome settles, and of the commands that they left running.
 fn note(unfinished: Option<&mut Unfinished>, marks: &line::Marks<'_>, whole: &[u8]) {
     let (Some(unfinished), Some(invocation)) = (unfinished, &marks.invocation) else { return };
     match marks.event.as_ref() {
-        "outcome" => drop(unfinished.remove(invocation.as_ref())),
+        "outcome" => drop(unfinished.remove(&(Begun::Call, invocation.to_string()))),
         event @ ("policy_decision" | "intent") => {
-            unfinished.insert(invocation.clone().into_owned(), (event == "intent", whole.to_vec()));
+            unfinished.insert((Begun::Call, invocation.to_string()), (event == "intent", whole.to_vec()));
         }
+        "process_begun" => drop(unfinished.insert((Begun::Process, invocation.to_string()), (false, whole.to_vec()))),
+        "process_ended" => drop(unfinished.remove(&(Begun::Process, invocation.to_string()))),
         _ => {}
     }
 }

@@ -125,7 +125,7 @@ impl Files {
         let stat = rustix::fs::fstat(self.directory(path)?).map_err(fault)?;
         let root = std::fs::read_link(format!("/proc/self/fd/{}", self.root.as_raw_fd()));
         let root = root.ok().and_then(|root| root.into_os_string().into_string().ok());
-        Ok(Workdir { device: stat.st_dev, inode: stat.st_ino, root })
+        Ok(Workdir { device: stat.st_dev, inode: stat.st_ino, root, lasts: false })
     }
 
     /// The root itself.

@@ -48,12 +48,13 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::audit::Receipt;
+use capability_core::audit::{Receipt, Sink};
 use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{
-    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls,
+    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls, Workdir,
 };
 use capability_core::provider::ProviderType;
+use capability_core::session::Subject;
 use capability_core::store::Results;
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
@@ -69,6 +70,7 @@ use files::Files;
 use http::Connector;
 use mail::Mailer;
 use repository::Repositories;
+use terminal::Processes;
 
 /// What the operator bound beyond what every host has.
 #[derive(Default)]
@@ -112,6 +114,7 @@ pub struct HostBroker {
     mailer: Option<Arc<Mailer>>,
     kept: Option<(SqliteState, SqliteReviews)>,
     schedules: Option<Arc<Schedules>>,
+    processes: Option<Arc<Processes>>,
     own: Option<Own>,
     providers: Option<Arc<HostProviders>>,
 }
@@ -145,6 +148,7 @@ impl HostBroker {
             mailer: None,
             kept: None,
             schedules: None,
+            processes: None,
         }
     }
 
@@ -191,8 +195,31 @@ impl HostBroker {
         Self { schedules: Some(Arc::new(schedules)), ..self }
     }
 
-    /// Gives back whatever sessions it opened with services. Nothing is lost without it but time: they end by themselves.
+    /// The same broker, in which commands can be left running once it [stays](Self::stay). Their beginnings and ends go there.
+    #[must_use]
+    pub fn recording(self, sink: Arc<dyn Sink>) -> Self {
+        let processes = Processes::new(Arc::clone(&self.environment), sink);
+        Self { processes: Some(Arc::new(processes)), ..self }
+    }
+
+    /// The host stays until it is told to end: from now on commands can be left running in it.
+    pub fn stay(&self) {
+        if let Some(processes) = &self.processes {
+            processes.stay();
+        }
+    }
+
+    /// The commands that were left running, if any can be.
+    pub(crate) fn processes(&self) -> Option<&Processes> {
+        self.processes.as_deref()
+    }
+
+    /// Ends what was left running, and gives back whatever sessions it opened with services. Nothing is lost without it but time and
+    /// records: they end by themselves.
     pub async fn close(&self) {
+        if let Some(processes) = &self.processes {
+            processes.close().await;
+        }
         for service in self.endpoints.values() {
             service.close().await;
         }
@@ -325,6 +352,20 @@ impl HostBroker {
         }
     }
 
+    fn in_processes<F>(
+        &self,
+        lease: &Lease,
+        act: impl FnOnce(Arc<Processes>, Subject) -> F,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>
+    where
+        F: Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
+    {
+        match self.processes.clone() {
+            None => refused(BrokerFault::Unserved),
+            Some(processes) => self.carried(lease, act(processes, lease.identity().subject.clone())),
+        }
+    }
+
     fn in_files(
         &self,
         lease: &Lease,
@@ -365,6 +406,7 @@ impl Broker for HostBroker {
             HandleFamily::Repository => self.repositories().is_some(),
             // It runs in the workspace, and only this kernel keeps it there.
             HandleFamily::Terminal => terminal::IS_THERE && self.files.is_some(),
+            HandleFamily::Processes => terminal::IS_THERE && self.files.is_some() && self.processes.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
             HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
                 kind.instance() == ProviderType::Mcp.as_str()
@@ -490,7 +532,10 @@ impl Broker for HostBroker {
                 }),
             },
             BrokerRequest::Workdir { path } => {
-                self.in_files(lease, move |files| files.workdir(&path).map(BrokerReply::Workdir))
+                let lasts = self.processes().is_some_and(Processes::stays);
+                self.in_files(lease, move |files| {
+                    files.workdir(&path).map(|found| BrokerReply::Workdir(Workdir { lasts, ..found }))
+                })
             }
             BrokerRequest::Run { command } => match self.files.clone() {
                 None => refused(BrokerFault::Unserved),
@@ -498,6 +543,25 @@ impl Broker for HostBroker {
                     terminal::run(&files, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
                 }),
             },
+            BrokerRequest::Start { command } => match (self.files.clone(), terminal::Beginning::of(lease)) {
+                (None, _) => refused(BrokerFault::Unserved),
+                (_, Err(fault)) => refused(fault),
+                (Some(files), Ok(by)) => self.in_processes(lease, |processes, _| async move {
+                    processes.start(&files, by, command).await.map(|page| BrokerReply::Process(Box::new(page)))
+                }),
+            },
+            BrokerRequest::Processes => self.in_processes(lease, |processes, subject| async move {
+                Ok(BrokerReply::Processes(processes.list(&subject)))
+            }),
+            BrokerRequest::Inspect { id, stdout, stderr } => {
+                self.in_processes(lease, move |processes, subject| async move {
+                    let page = processes.inspect(&subject, id, stdout, stderr);
+                    page.map(|page| BrokerReply::Process(Box::new(page)))
+                })
+            }
+            BrokerRequest::Stop { id } => self.in_processes(lease, move |processes, subject| async move {
+                processes.stop(&subject, id).await.map(|page| BrokerReply::Process(Box::new(page)))
+            }),
             BrokerRequest::CallTool { .. } => self.call_tool(lease),
             BrokerRequest::ConnectProvider { .. } => self.connect_provider(lease),
             // The request type grows; what this broker does not know it does not serve.

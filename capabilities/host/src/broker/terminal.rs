@@ -1,5 +1,9 @@
 //! Commands, in the workspace.
 
+mod processes;
+
+pub use processes::{Beginning, Processes};
+
 use capability_core::handle::{BrokerFault, Command, CommandEnd};
 use tokio::sync::Semaphore;
 

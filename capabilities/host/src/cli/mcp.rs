@@ -35,6 +35,13 @@ pub struct Mcp {
     pub command: Option<McpCommand>,
 }
 
+impl Mcp {
+    /// Whether it serves a program until that one is done.
+    pub const fn serves(&self) -> bool {
+        self.command.is_none()
+    }
+}
+
 /// `mcp`, with a word behind it.
 #[derive(Debug, Subcommand)]
 pub enum McpCommand {

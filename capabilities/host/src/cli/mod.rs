@@ -125,7 +125,13 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
         if came {
             return Ok(INTERRUPTED);
         }
-        let connection = match (Connection::open(&path, packages, line.everywhere.accept_degraded), &line.command) {
+        let stays = match &line.command {
+            Command::Serve { .. } => true,
+            Command::Mcp(mcp) => mcp.serves(),
+            _ => false,
+        };
+        let opened = Connection::open(&path, packages, line.everywhere.accept_degraded, stays);
+        let connection = match (opened, &line.command) {
             (Ok(connection), _) => connection,
             (Err(fault), Command::Doctor { report, .. }) => return commands::unopened(fault, report.clone(), output),
             (Err(fault), _) => return Err(fault),

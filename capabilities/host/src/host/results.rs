@@ -1,4 +1,4 @@
-//! What sessions can have again.
+//! What sessions and subjects can have again.
 
 use capability_core::approval::Operator;
 use capability_core::audit::SettingKey;
@@ -15,17 +15,26 @@ impl Host {
         &self.results
     }
 
-    /// Erases the results of one subject, or of all, and says how many there were: recorded first, erased second. Where there
-    /// are none, nothing is recorded.
+    /// Erases the results of one subject, or of all, and what their commands in the background wrote that are over; says how many
+    /// there were of both: recorded first, erased second. Where there are none, nothing is recorded.
     ///
     /// # Errors
     /// [`SettingError`]; nothing was erased then.
     pub async fn erase_results(&self, operator: &Operator, subject: Option<&Subject>) -> Result<usize, SettingError> {
-        if self.results.count(subject) == 0 {
+        let over = self.broker.processes().map_or(0, |processes| processes.count_over(subject));
+        if self.results.count(subject) + over == 0 {
             return Ok(0);
         }
         let key = SettingKey::ResultsErased { subject: subject.cloned() };
         self.executor.record_setting(operator, key).await?;
-        Ok(self.results.erase(subject).await?)
+        let over = self.broker.processes().map_or(0, |processes| processes.forget(subject));
+        Ok(self.results.erase(subject).await? + over)
+    }
+
+    /// Forgets what commands in the background wrote that ended long ago.
+    pub(crate) fn sweep_processes(&self) {
+        if let Some(processes) = self.broker.processes() {
+            processes.sweep();
+        }
     }
 }

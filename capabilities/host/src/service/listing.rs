@@ -105,7 +105,7 @@ impl Service {
                     names => format!("{kind}: {}, one file at a time", names.join(", ")),
                 }
             }
-            HandleFamily::Terminal => match &bindings.workspace {
+            HandleFamily::Terminal | HandleFamily::Processes => match &bindings.workspace {
                 None => format!("{kind}: no workspace is configured"),
                 Some(root) => format!("{kind}: commands in `{}`, without a network", root.display()),
             },
@@ -177,7 +177,7 @@ fn needs(entry: &Capability) -> Vec<String> {
             Some(format!("endpoints.{} on the device", kind.instance()))
         }
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
-        HandleFamily::Workspace | HandleFamily::Terminal => Some("workspace".to_owned()),
+        HandleFamily::Workspace | HandleFamily::Terminal | HandleFamily::Processes => Some("workspace".to_owned()),
         HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),

@@ -2,9 +2,9 @@ use super::BrokerRequest;
 use crate::audit::Receipt;
 use crate::handle::{
     BrokerFault, Clock, Command, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-    HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read,
-    Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Terminal,
-    Workspace, Write,
+    HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProcessId, Processes, ProviderLink,
+    ProviderTool, Read, Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State,
+    StateScope, Terminal, Workspace, Write,
 };
 
 struct Service;
@@ -74,6 +74,10 @@ fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
         (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
         (BrokerRequest::Workdir { path: path() }, Terminal::KIND),
         (BrokerRequest::Run { command: command(1) }, Terminal::KIND),
+        (BrokerRequest::Start { command: command(1) }, Terminal::KIND),
+        (BrokerRequest::Processes, Processes::KIND),
+        (BrokerRequest::Inspect { id: ProcessId::from_bytes([0; 16]), stdout: 0, stderr: 0 }, Processes::KIND),
+        (BrokerRequest::Stop { id: ProcessId::from_bytes([0; 16]) }, Processes::KIND),
     ]
 }
 
@@ -181,6 +185,7 @@ fn what_is_given_along_is_measured_whoever_made_the_request() {
         BrokerRequest::Workdir { path: "x".repeat(1025) },
         BrokerRequest::Run { command: command(0) },
         BrokerRequest::Run { command: command(300_001) },
+        BrokerRequest::Start { command: command(28_800_001) },
         BrokerRequest::Run { command: Command { argv: vec![], ..command(1) } },
         BrokerRequest::Run { command: Command { argv: vec![String::new(); 257], ..command(1) } },
         BrokerRequest::Run { command: Command { argv: vec!["x".repeat(128 << 10), "y".to_owned()], ..command(1) } },

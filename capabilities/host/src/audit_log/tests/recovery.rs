@@ -3,14 +3,16 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use capability_core::audit::OutcomeKind;
+use capability_core::audit::{Event, OutcomeKind};
+use capability_core::handle::ProcessEnd;
 
 use super::super::scan::End;
 use super::super::segment::{self, CHECKPOINT};
 use super::super::{AuditLog, AuditLogError, Finding, Opened, key_path, tail, verify};
 use super::sim::Sim;
 use super::{
-    SMALL, checkpoint_path, commit, expiry, fresh, intent, log_path, opened, outcome, scanned, submit, wait, written,
+    SMALL, asked, checkpoint_path, commit, expiry, fresh, intent, log_path, opened, outcome, record, scanned, submit,
+    wait, written,
 };
 
 /// Every prefix of what was ever written, with every checkpoint that can stand beside it: nothing acknowledged is lost, and
@@ -104,6 +106,33 @@ fn intents_without_an_outcome_are_reported_once() {
     }
     assert_eq!(AuditLog::open(&audit).unwrap().1.unfinished_intents, 1);
     assert_eq!(AuditLog::open(&audit).unwrap().1.unfinished_intents, 0);
+    assert_eq!(verify(&audit).unwrap().exit_code(), 0);
+}
+
+/// A command in the background that a killed host took along has an end from the next start on, and one only.
+#[test]
+fn a_command_that_went_with_its_host_has_an_end_on_record() {
+    let begun = |number| record(Event::ProcessBegun { asked: asked(number), timeout_ms: 60_000 });
+    let ended = |number| {
+        let (asked, why) = (asked(number), ProcessEnd::Exited);
+        record(Event::ProcessEnded { asked, why, status: Some(0), ran_ms: 5 })
+    };
+    let done = |number| outcome(number, OutcomeKind::Executed, None, 5);
+    let dir = tempfile::tempdir().unwrap();
+    let audit = dir.path().join("audit");
+    written(&audit, [intent(1), begun(1), done(1), intent(2), begun(2), done(2), ended(1), intent(3), begun(3)]);
+    assert_eq!(AuditLog::open(&audit).unwrap().1.unfinished_intents, 1, "the call that was not answered");
+    let lines = tail(&audit, 3).unwrap();
+    assert!(lines[0].contains(r#""event":"outcome","invocation":"00000000000000000000000000000003""#), "{}", lines[0]);
+    for (line, number) in lines[1..].iter().zip([2, 3]) {
+        let asked = format!(
+            r#""event":"process_ended","invocation":"{number:032x}","session":"{}","subject":"local","mode":"live","origin":"model","turn":1"#,
+            "03".repeat(16)
+        );
+        assert!(line.ends_with(&(asked + r#","why":"host_died","ran_ms":0}"#)), "{line}");
+    }
+    let (_, opened) = AuditLog::open(&audit).unwrap();
+    assert_eq!((opened.records, opened.unfinished_intents), (13, 0), "nothing is told twice");
     assert_eq!(verify(&audit).unwrap().exit_code(), 0);
 }
 

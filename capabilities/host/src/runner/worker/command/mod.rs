@@ -1,4 +1,4 @@
-//! Commands, run to their end in a place of their own.
+//! Commands, in a place of their own: run to their end, or begun.
 //!
 //! ```text
 //! host ── spawn ──> keeper   this same binary: leaves namespaces, holds nothing else, ends the rest
@@ -12,14 +12,18 @@
 
 mod kept;
 pub mod launcher;
+mod reading;
 
+pub use kept::Output;
+pub use reading::Taken;
+
+use std::convert::Infallible;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use capability_core::handle::{Command, CommandEnd, Held, HowEnded};
@@ -28,21 +32,18 @@ use rustix::process::{Signal, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Interest};
 use tokio::net::UnixStream;
-use tokio::net::unix::pipe;
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::channel::{receive_with, send_with};
 use super::sandbox::command::Kept;
 use crate::environment::random;
 use crate::hex;
+use reading::Reading;
 
 /// What a keeper is called, in place of the program's name.
 pub const NAME: &str = "capability-command";
 /// How long a keeper may take to be ready, and everything to be gone once it is ended.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the rest of an output is waited for once nobody is left who could write it.
-const DRAIN: Duration = Duration::from_millis(100);
 /// How long after the end of its time the keeper acts, if the host did not.
 const SLACK_MS: u32 = 250;
 
@@ -73,6 +74,29 @@ const MAX_SAID: usize = 1 << 20;
 /// # Errors
 /// The place it would run in cannot be made.
 pub async fn run(workspace: &OwnedFd, workdir: OwnedFd, command: Command) -> io::Result<CommandEnd> {
+    let taken = [(); 2].map(|()| Taken::into(Output::of_a_call()));
+    let running = begin(workspace, workdir, command, &taken).await?;
+    let End { over: Over::ByItself(how), kept, ran_ms } = running.end(core::future::pending::<Infallible>()).await?;
+    let [stdout, stderr] = taken.map(|taken| taken.now().kept());
+    let held = Held {
+        processes: kept.processes,
+        network: kept.network,
+        most_processes: kept.most_processes,
+        files: kept.files,
+    };
+    Ok(CommandEnd { how, stdout, stderr, ran_ms, held })
+}
+
+/// Begins a command, whose outputs are taken in from now on. Dropped, it is ended with everything that it started.
+///
+/// # Errors
+/// The place it would run in cannot be made.
+pub async fn begin(
+    workspace: &OwnedFd,
+    workdir: OwnedFd,
+    command: Command,
+    [stdout, stderr]: &[Taken; 2],
+) -> io::Result<Running> {
     let began = Instant::now();
     let deadline = began + Duration::from_millis(u64::from(command.timeout_ms));
     let home = Home::make()?;
@@ -82,41 +106,75 @@ pub async fn run(workspace: &OwnedFd, workdir: OwnedFd, command: Command) -> io:
         home: home.path.clone(),
         timeout_ms: command.timeout_ms.saturating_add(SLACK_MS),
     };
-    let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
-    let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (read_out, out) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (read_err, err) = pipe_with(PipeFlags::CLOEXEC)?;
     let mut keeper = Keeper::start(out, err)?;
-    let (stdout, stderr) = (Reading::of(stdout)?, Reading::of(stderr)?);
+    let reading = [Reading::of(read_out, stdout)?, Reading::of(read_err, stderr)?];
     timeout(PATIENCE, keeper.tell(&told, [workdir.as_fd(), workspace.as_fd()])).await??;
     home.is_the_keepers_now();
-    let mut said = Vec::new();
-    let in_time = timeout_at(deadline, keeper.hear(&mut said)).await;
-    if in_time.is_err() {
-        keeper.end();
-        // Whatever it says now, its time was over.
-        timeout(PATIENCE, keeper.hear(&mut said)).await??;
+    Ok(Running { keeper, reading, began, deadline })
+}
+
+/// A command on its way. Dropped, it is ended with everything that it started.
+pub struct Running {
+    keeper: Keeper,
+    reading: [Reading; 2],
+    began: Instant,
+    deadline: Instant,
+}
+
+/// How a command ended, when nothing of it is left.
+pub struct End<S> {
+    pub over: Over<S>,
+    /// What it was kept by.
+    pub kept: Kept,
+    /// How long it ran, in milliseconds.
+    pub ran_ms: u32,
+}
+
+/// Who ended a command.
+pub enum Over<S> {
+    /// Its program or its time.
+    ByItself(HowEnded),
+    /// Somebody, for this reason.
+    Stopped(S),
+}
+
+impl Running {
+    /// Whether its processes have a namespace of their own.
+    pub const fn has_own_processes(&self) -> bool {
+        self.keeper.kept.processes
     }
-    keeper.reap().await;
-    let (stdout, stderr) = tokio::join!(stdout.rest(), stderr.rest());
-    let (how, kept) = match in_time {
-        Ok(heard) => {
-            heard?;
-            match read(&said) {
-                Some(Said::Ended(how, kept)) => (how, kept),
-                Some(Said::Unheld(step)) => return Err(io::Error::other(step)),
-                None if Instant::now() >= deadline => (HowEnded::TimedOut, Kept::default()),
-                None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            }
+
+    /// Waits for its end, or ends it when `stop` comes or its time is over.
+    ///
+    /// # Errors
+    /// The place it would run in could not be made, or what kept it failed.
+    pub async fn end<S>(self, stop: impl Future<Output = S>) -> io::Result<End<S>> {
+        let Self { mut keeper, reading: [stdout, stderr], began, deadline } = self;
+        let mut said = Vec::new();
+        let ended = tokio::select! {
+            biased;
+            heard = keeper.hear(&mut said) => heard.map(|()| None)?,
+            why = stop => Some(Over::Stopped(why)),
+            () = sleep_until(deadline) => Some(Over::ByItself(HowEnded::TimedOut)),
+        };
+        if ended.is_some() {
+            keeper.end();
+            // Whatever it says now, it was over.
+            timeout(PATIENCE, keeper.hear(&mut said)).await??;
         }
-        Err(_) => (HowEnded::TimedOut, keeper.kept),
-    };
-    let ran_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
-    let held = Held {
-        processes: kept.processes,
-        network: kept.network,
-        most_processes: kept.most_processes,
-        files: kept.files,
-    };
-    Ok(CommandEnd { how, stdout, stderr, ran_ms, held })
+        keeper.reap().await;
+        tokio::join!(stdout.rest(), stderr.rest());
+        let (over, kept) = match (ended, read(&said)) {
+            (Some(over), _) => (over, keeper.kept),
+            (None, Some(Said::Ended(how, kept))) => (Over::ByItself(how), kept),
+            (None, Some(Said::Unheld(step))) => return Err(io::Error::other(step)),
+            (None, None) if Instant::now() >= deadline => (Over::ByItself(HowEnded::TimedOut), Kept::default()),
+            (None, None) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        };
+        Ok(End { over, kept, ran_ms: u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX) })
+    }
 }
 
 /// What every command has, and what was asked for besides.
@@ -261,42 +319,5 @@ impl Drop for Keeper {
                 Err(_) => drop(std::thread::Builder::new().spawn(wait)),
             }
         }
-    }
-}
-
-/// An output that is taken in while the command runs, so that it never waits for its reader.
-struct Reading {
-    taken: Arc<Mutex<kept::Output>>,
-    task: JoinHandle<()>,
-}
-
-impl Reading {
-    fn of(pipe: OwnedFd) -> io::Result<Self> {
-        rustix::io::ioctl_fionbio(&pipe, true)?;
-        let mut pipe = pipe::Receiver::from_owned_fd(pipe)?;
-        let taken = Arc::<Mutex<kept::Output>>::default();
-        let into = Arc::clone(&taken);
-        let task = tokio::spawn(async move {
-            let mut chunk = vec![0; 16 << 10];
-            while let Ok(read) = pipe.read(&mut chunk).await {
-                if read == 0 {
-                    break;
-                }
-                into.lock().unwrap_or_else(PoisonError::into_inner).add(chunk.get(..read).unwrap_or_default());
-            }
-        });
-        Ok(Self { taken, task })
-    }
-
-    /// What there is once nobody is left who could write more.
-    async fn rest(mut self) -> capability_core::handle::KeptOutput {
-        let _ = timeout(DRAIN, &mut self.task).await;
-        core::mem::take(&mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner)).kept()
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
