@@ -1,6 +1,7 @@
 //! Commands that run on: who sees them, what is kept of what they write, and every way in which they end.
 
 use std::io::BufRead as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use capability_core::audit::Event;
@@ -13,6 +14,9 @@ use super::lab::Lab;
 use super::terminal::{EXEC, alive, daemon};
 
 const CHILD: &str = "CAPABILITY_TEST_BACKGROUND_CHILD";
+
+/// The next turn that nobody has used.
+static TURN: AtomicU64 = AtomicU64::new(100);
 
 fn lab() -> Lab {
     let lab = Lab::isolated(&[], &[]);
@@ -48,7 +52,7 @@ async fn over(lab: &Lab, process: &str) -> Value {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         // As often as it takes, in a turn of its own each time.
-        let session = lab.session_of(&lab.subject, 2);
+        let session = lab.session_of(&lab.subject, TURN.fetch_add(1, Ordering::Relaxed));
         let listed = result(&lab.run_in(&session, "terminal.list", json!({})).await);
         session.end();
         let all = listed["processes"].as_array().expect("a list");

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use capability_core::handle::HowEnded;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, pidfd_send_signal};
+use rustix::process::{Pid, Signal, WaitStatus, pidfd_send_signal};
 
 use super::super::channel::{receive_with, send_with};
 use super::super::sandbox::command::{Inside, Keeper, Sides};
+use super::super::sandbox::tree;
 use super::super::zygote::exit;
 use super::{MAX_SAID, Said, Told, written};
 
@@ -46,7 +47,7 @@ fn keep() -> Option<()> {
             }
             wait(&control, &process, until);
             let _ = pidfd_send_signal(&process, Signal::KILL);
-            end_all();
+            tree::end_all(|_, _| ());
             let _ = std::fs::remove_dir_all(home);
             Some(())
         }
@@ -77,22 +78,6 @@ fn wait(control: &io::Stdin, process: &OwnedFd, until: Instant) {
             // Nothing is said any more: what can be read is the end.
             Ok(_) => return,
             Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
-        }
-    }
-}
-
-/// Ends whatever is left, until nothing is.
-fn end_all() {
-    loop {
-        // Whoever lost its parent is this process's child by now, and so are its children once it is gone.
-        if let Ok(children) = std::fs::read_to_string("/proc/thread-self/children") {
-            for child in children.split_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?)) {
-                let _ = rustix::process::kill_process(child, Signal::KILL);
-            }
-        }
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
         }
     }
@@ -146,14 +131,8 @@ fn ended(told: &Told, workdir: &OwnedFd) -> HowEnded {
         .spawn();
     let Ok(child) = spawned else { return HowEnded::NotStarted };
     silence();
-    let leader = i32::try_from(child.id()).ok();
-    loop {
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if Some(pid.as_raw_nonzero().get()) == leader => return how(status),
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return HowEnded::NotStarted,
-        }
-    }
+    let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    leader.and_then(tree::wait_for).map_or(HowEnded::NotStarted, how)
 }
 
 fn how(status: WaitStatus) -> HowEnded {

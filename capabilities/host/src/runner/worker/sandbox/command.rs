@@ -17,7 +17,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Pid, PidfdFlags, Resource, Signal};
 
 use super::fault::At as _;
-use super::{SandboxFault, Step, filter, identity, limits, namespaces, sys};
+use super::{SandboxFault, Step, filter, identity, limits, namespaces, sys, tree};
 
 /// The most processes of one command, where the kernel counts them for it: the least that it lets one say.
 const MOST_PROCESSES: u32 = 320;
@@ -98,17 +98,11 @@ impl Keeper {
         if std::fs::read_dir("/proc/self/task").at(Step::SingleThread)?.count() != 1 {
             return Err(SandboxFault::wrong(Step::SingleThread));
         }
-        sys::unblock_signals().at(Step::Signals)?;
-        sys::on_signal(libc::SIGCHLD, sys::SignalAnswer::Default).at(Step::Signals)?;
-        sys::on_signal(libc::SIGPIPE, sys::SignalAnswer::Default).at(Step::Signals)?;
-        sys::close_all_but(3, &[]).at(Step::Descriptors)?;
-        rustix::process::setsid().at(Step::Session)?;
+        // Whatever loses its parent inside becomes this one's child, where there is no namespace to end it.
+        tree::take_in()?;
         rustix::process::umask(Mode::from_raw_mode(0o022));
         rustix::process::chdir("/").at(Step::Session)?;
         limit().at(Step::Limits)?;
-        let pid = rustix::process::getpid();
-        // Whatever loses its parent inside becomes this one's child, where there is no namespace to end it.
-        rustix::process::set_child_subreaper(Some(pid)).at(Step::ParentDeath)?;
         let privileged = identity::sets_users()?;
         let (mut kept, mut files) = (Kept::default(), false);
         if privileged || namespaces::enter_user_namespace() {
@@ -120,7 +114,7 @@ impl Keeper {
                 && mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).is_ok();
         }
         rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivileges)?;
-        Ok(Self { kept, files, pid })
+        Ok(Self { kept, files, pid: rustix::process::getpid() })
     }
 
     /// What it could leave.

@@ -12,16 +12,13 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, kill_process, pidfd_open, pidfd_send_signal, setrlimit,
-};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, pidfd_open, pidfd_send_signal, setrlimit};
 
 use super::namespaces::enter_user_namespace;
-use super::sys;
+use super::{sys, tree};
 use crate::runner::worker::channel::receive_with;
 use crate::runner::worker::zygote::exit;
 
@@ -43,8 +40,6 @@ pub const HIDDEN: u8 = 2;
 /// What the inner process ends with when it could not start the program.
 pub const NO_PROGRAM: u8 = 127;
 
-/// How often what is left is killed again, where the kernel does not keep it together.
-const ROUNDS: u32 = 2000;
 /// What tells the inner process that mounting concerns nobody else.
 const OWN_MOUNTS: &str = "own-mounts";
 
@@ -83,13 +78,8 @@ pub fn be_kept(mut words: impl Iterator<Item = OsString>) -> ! {
     }
     let Ok(child) = Command::new(program).args(words).spawn() else { exit(NO_PROGRAM.into()) };
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    loop {
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if Some(pid) == leader => exit(status.exit_status().unwrap_or(255)),
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => exit(1),
-        }
-    }
+    let ended = leader.and_then(tree::wait_for);
+    exit(ended.map_or(1, |status| status.exit_status().unwrap_or(255)))
 }
 
 /// The inner process as the outer one has it.
@@ -100,15 +90,11 @@ struct Inner {
 }
 
 fn started(socket: &impl AsFd, hidden: &OsStr, program: &[OsString]) -> Result<Inner, ()> {
-    sys::unblock_signals().map_err(drop)?;
-    sys::on_signal(libc::SIGCHLD, sys::SignalAnswer::Default).map_err(drop)?;
-    sys::close_all_but(3, &[]).map_err(drop)?;
+    tree::take_in().map_err(drop)?;
     let (_, received) = receive_with(socket, &mut [0]).map_err(drop)?;
     let [input] = <[OwnedFd; 1]>::try_from(received).map_err(drop)?;
-    rustix::process::setsid().map_err(drop)?;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).map_err(drop)?;
     rustix::thread::set_no_new_privs(true).map_err(drop)?;
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(drop)?;
     let leave = || sys::leave_namespaces(libc::CLONE_NEWPID).is_ok();
     let together = leave() || (enter_user_namespace() && leave());
     // INVARIANT: nothing is mounted where somebody else would see it.
@@ -134,30 +120,13 @@ impl Inner {
     fn ended(&self) -> u8 {
         let mut status = 255;
         let _ = pidfd_send_signal(&self.process, Signal::KILL);
-        for _ in 0..ROUNDS {
-            while let Ok(Some((pid, ended))) = rustix::process::wait(WaitOptions::NOHANG) {
-                if pid == self.pid {
-                    status = ended.exit_status().and_then(|code| u8::try_from(code).ok()).unwrap_or(255);
-                }
+        tree::end_all(|pid, ended| {
+            if pid == self.pid {
+                status = ended.exit_status().and_then(|code| u8::try_from(code).ok()).unwrap_or(255);
             }
-            let left = children();
-            if left.is_empty() {
-                break;
-            }
-            for pid in left {
-                let _ = kill_process(pid, Signal::KILL);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        });
         status
     }
-}
-
-/// This process's children, those it adopted among them.
-fn children() -> Vec<Pid> {
-    let path = format!("/proc/self/task/{}/children", rustix::process::getpid().as_raw_nonzero());
-    let listed = std::fs::read_to_string(path).unwrap_or_default();
-    listed.split_ascii_whitespace().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw)).collect()
 }
 
 fn tell(socket: &impl AsFd, word: &[u8]) {

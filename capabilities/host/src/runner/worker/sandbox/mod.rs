@@ -28,6 +28,7 @@ mod limits;
 mod namespaces;
 mod sys;
 mod trap;
+pub mod tree;
 
 pub use achieved::{Achieved, Identity, Item, Namespaces};
 pub use fault::{SandboxFault, Step};
