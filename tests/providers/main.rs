@@ -19,6 +19,10 @@ mod foreign;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod host_edges;
+#[cfg(test)]
+mod host_skills;
+#[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod mcp_calls;
