@@ -16,6 +16,7 @@ use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
+use crate::agents::Agents;
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
 use crate::config::{Config, open_workspace};
@@ -58,6 +59,7 @@ pub struct Host {
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
     providers: Arc<HostProviders>,
+    agents: Arc<Agents>,
     /// Told whenever something comes in from outside.
     arrivals: tokio::sync::watch::Sender<u64>,
     inbox: SqliteInbox,
@@ -153,6 +155,13 @@ impl Host {
         let broker = broker.keeping(database.state(), database.reviews());
         let names = registry.iter().map(|held| held.entry().name().as_str().to_owned());
         let broker = broker.scheduling(Schedules::new(database.schedules(), Arc::clone(&environment), names.collect()));
+        let agents = Arc::new(Agents::new(
+            config.bindings().agents.clone(),
+            data_dir.path().to_owned(),
+            Arc::clone(&environment),
+            Arc::clone(&log) as _,
+        ));
+        let broker = broker.starting(Arc::clone(&agents)).recording(Arc::clone(&log) as _);
         let broker = broker.with(bound, resolver).providing(Arc::clone(&providers));
         let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
@@ -192,6 +201,7 @@ impl Host {
             policy,
             changes,
             providers,
+            agents,
             arrivals: tokio::sync::watch::Sender::new(0),
             inbox: database.inbox(),
             journal,
@@ -386,6 +396,11 @@ impl Host {
         &self.database
     }
 
+    /// The agents that the operator configured, and their turns.
+    pub(crate) const fn agents(&self) -> &Arc<Agents> {
+        &self.agents
+    }
+
     /// The manifests of its subjects.
     pub(crate) const fn manifests(&self) -> &Manifests {
         &self.manifests
@@ -467,6 +482,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         workspace,
         secrets: Some(data_dir.secrets()),
         mail: bindings.mail.clone(),
+        trees: bindings.trees.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
         own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })

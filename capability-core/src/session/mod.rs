@@ -164,6 +164,17 @@ impl Session {
         self.0.children.end();
     }
 
+    /// Whether it has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.0.ending.has_come()
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&self) {
+        self.0.ending.comes().await;
+    }
+
     /// Whether its subject declares this, and whoever it acts for does. A declaration is necessary, never sufficient.
     #[must_use]
     pub fn declares(&self, name: &str, scope: Option<&str>) -> bool {
