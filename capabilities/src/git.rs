@@ -106,12 +106,12 @@ fn is_plain_if_any(_: &str, revision: &Option<String>) -> Result<(), BrokerFault
 
 async fn what_comes_in(trees: &Trees, tree: &str, revision: &str) -> Result<Preview, Failure> {
     let plan = trees.plan(tree, TreeMove::Promote(revision.to_owned())).await.map_err(BrokerFault::into_public)?;
-    Ok(shown(&plan, "comes in"))
+    Ok(shown(&plan, "come in"))
 }
 
 async fn what_goes_out(trees: &Trees, tree: &str, revision: &Option<String>) -> Result<Preview, Failure> {
     let plan = trees.plan(tree, TreeMove::Rollback(revision.clone())).await.map_err(BrokerFault::into_public)?;
-    Ok(shown(&plan, "goes out"))
+    Ok(shown(&plan, "go out"))
 }
 
 /// Both commits, what lies between them, and which files are others then.
@@ -143,6 +143,7 @@ fn shown(plan: &TreePlan, moves: &str) -> Preview {
     Preview { text, rests_on: vec![plan.rests_on], ..Preview::default() }
 }
 
+/// A count and its noun; both moves of it are told of one commit, too.
 fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -113,7 +113,7 @@ impl Host {
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
         config.check_grants(&data_dir.config(), &registry)?;
-        let manifests = Manifests::new(data_dir.subjects(), &registry);
+        let manifests = Manifests::new(data_dir.subjects(), &registry, config.mcp.servers.keys().cloned().collect());
         let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
         manifests.check(&data_dir.config(), declared)?;
         let bound = bound(&config, &data_dir)?;

@@ -182,6 +182,13 @@ impl Session {
             && self.behind().iter().all(|ancestor| ancestor.declarations.cover(name, scope))
     }
 
+    /// The same of a provider's tool, called through `name`.
+    #[must_use]
+    pub fn declares_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
+        let covers = |declared: &Declarations| declared.cover_tool(name, provider, tool);
+        covers(self.declarations()) && self.behind().iter().all(|ancestor| covers(&ancestor.declarations))
+    }
+
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {
         Arc::clone(&self.0.identity)
     }
