@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    AgentAnswer, AgentRun, AgentSeen, BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint,
-    HandleFamily, HandleKind, HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES,
+    AgentAnswer, AgentRun, AgentSeen, BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange,
+    Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES,
     MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_TASK_BYTES, MAX_VALUE_BYTES,
     MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan, ProviderConnected, Review, Revised, Scheduled, StateScope,
-    TargetPlace, ToolReply, TreeMove, TreeMoved, TreePlan, is_configured_name,
+    TargetPlace, ToolReply, TreeMove, TreeMoved, TreePlan, Workdir, is_configured_name,
 };
 use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
@@ -203,6 +203,16 @@ pub enum BrokerRequest {
         /// The secret kind's name.
         secret: String,
     },
+    /// Which directory a command would run in.
+    Workdir {
+        /// Relative to the workspace root, or `.` for the root itself.
+        path: String,
+    },
+    /// Run a command to its end.
+    Run {
+        /// Which.
+        command: Command,
+    },
     /// Whether the call's subject declares something; answered from the lease.
     Declares {
         /// A capability's name.
@@ -261,6 +271,8 @@ impl core::fmt::Debug for BrokerRequest {
             Self::MoveTree { .. } => "MoveTree",
             Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
+            Self::Workdir { .. } => "Workdir",
+            Self::Run { .. } => "Run",
             Self::Declares { .. } => "Declares",
             Self::CallTool { .. } => "CallTool",
             Self::ConnectProvider { .. } => "ConnectProvider",
@@ -290,6 +302,7 @@ impl BrokerRequest {
             | Self::PlaceTarget
             | Self::Fingerprint { .. }
             | Self::List { .. }
+            | Self::Workdir { .. }
             | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
@@ -313,6 +326,7 @@ impl BrokerRequest {
             | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
+            | Self::Run { .. }
             | Self::ConnectProvider { .. } => true,
         }
     }
@@ -371,9 +385,12 @@ impl BrokerRequest {
                     && wanted.capability.as_ref().is_none_or(|name| name.len() <= MAX_NAME_BYTES)
             }
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
-            Self::Open { path, .. } | Self::List { path } | Self::Remove { path } | Self::Fingerprint { path } => {
-                path.len() <= MAX_PATH_BYTES
-            }
+            Self::Open { path, .. }
+            | Self::List { path }
+            | Self::Remove { path }
+            | Self::Fingerprint { path }
+            | Self::Workdir { path } => path.len() <= MAX_PATH_BYTES,
+            Self::Run { command } => command.fits(),
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
             Self::Revised { name, revision, path } => {
                 is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
@@ -477,6 +494,7 @@ impl BrokerRequest {
             }
             Self::PlanTree { .. } | Self::MoveTree { .. } => holds(HandleFamily::Trees, "").map(drop),
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
+            Self::Workdir { .. } | Self::Run { .. } => holds(HandleFamily::Terminal, "").map(drop),
             Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
             Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
             Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
@@ -543,6 +561,10 @@ pub enum BrokerReply {
     TreePlan(Box<TreePlan>),
     /// What the move did.
     TreeMoved(TreeMoved),
+    /// Where a command would run.
+    Workdir(Workdir),
+    /// How a command ended.
+    Ran(Box<CommandEnd>),
     /// Whether it is declared.
     Declares(bool),
     /// What the tool answered.

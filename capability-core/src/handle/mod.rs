@@ -27,11 +27,12 @@
 //! | [`&AgentRuns<Write>`](AgentRuns) | [`stop`](AgentRuns::stop) as well | `mutating` |
 //! | [`&Trees`](Trees) | [`plan`](Trees::plan), [`make`](Trees::make) | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
+//! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run) | `mutating` |
 //! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
 //! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
 //! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender`, `Agents::look`,
-//! `Trees::plan` and the reading sides of `Workspace`, `State`, `Schedules` and `AgentRuns` answer;
+//! `Trees::plan`, `Terminal::workdir` and the reading sides of `Workspace`, `State`, `Schedules` and `AgentRuns` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -56,6 +57,7 @@ mod reviews;
 mod schedules;
 mod secret;
 mod state;
+mod terminal;
 mod trees;
 mod workspace;
 
@@ -93,6 +95,10 @@ pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES,
 pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
+pub use terminal::{
+    Command, CommandEnd, Held, HowEnded, KeptOutput, MAX_COMMAND_BYTES, MAX_COMMAND_MS, MAX_COMMAND_WORDS,
+    MAX_KEPT_BYTES, Terminal, Workdir,
+};
 pub use trees::{
     MAX_TOLD_COMMITS, MAX_TOLD_FILES, TreeChange, TreeCommit, TreeFile, TreeMove, TreeMoved, TreePlan, Trees,
 };
@@ -154,6 +160,8 @@ pub enum HandleFamily {
     AgentRuns,
     /// References that the operator lets move.
     Trees,
+    /// Programs that the host runs.
+    Terminal,
     /// One tool of a provider that the operator connected.
     ProviderTool,
     /// The way to a provider that the operator configured.
@@ -182,6 +190,7 @@ impl HandleFamily {
             Self::Agents => "agents",
             Self::AgentRuns => "agent_runs",
             Self::Trees => "trees",
+            Self::Terminal => "terminal",
             Self::ProviderTool => "provider_tool",
             Self::ProviderLink => "provider_link",
         }
@@ -312,7 +321,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Agents`, `&AgentRuns<..>`, `&Trees`, `&Secret<..>`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Agents`, `&AgentRuns<..>`, `&Trees`, `&Secret<..>`, `&Terminal`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

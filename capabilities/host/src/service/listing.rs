@@ -124,6 +124,10 @@ impl Service {
                     trees => format!("{kind}: {}", trees.join(", ")),
                 }
             }
+            HandleFamily::Terminal => match &bindings.workspace {
+                None => format!("{kind}: no workspace is configured"),
+                Some(root) => format!("{kind}: commands in `{}`, without a network", root.display()),
+            },
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
@@ -192,7 +196,7 @@ fn needs(entry: &Capability) -> Vec<String> {
             Some(format!("endpoints.{} on the device", kind.instance()))
         }
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
-        HandleFamily::Workspace => Some("workspace".to_owned()),
+        HandleFamily::Workspace | HandleFamily::Terminal => Some("workspace".to_owned()),
         HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
         HandleFamily::Agents | HandleFamily::AgentRuns => Some("agents".to_owned()),
@@ -201,5 +205,7 @@ fn needs(entry: &Capability) -> Vec<String> {
         HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });
     let switch = (class.network == Network::External).then(|| format!("optin {}", entry.name().family()));
-    brought.chain(switch).collect()
+    let mut needs: Vec<String> = brought.chain(switch).collect();
+    needs.dedup();
+    needs
 }

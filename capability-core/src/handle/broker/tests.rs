@@ -1,10 +1,10 @@
 use super::BrokerRequest;
 use crate::audit::Receipt;
 use crate::handle::{
-    AgentRuns, Agents, BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _,
+    AgentRuns, Agents, BrokerFault, Clock, Command, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _,
     HandleKind, Http, HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink,
     ProviderTool, Read, Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State,
-    StateScope, TreeMove, Trees, Workspace, Write,
+    StateScope, Terminal, TreeMove, Trees, Workspace, Write,
 };
 use crate::session::SessionId;
 
@@ -39,6 +39,10 @@ fn promote(revision: &str) -> TreeMove {
 
 fn letter(text: &str) -> Letter {
     Letter { to: "a@b".to_owned(), subject: String::new(), text: text.to_owned() }
+}
+
+fn command(timeout_ms: u32) -> Command {
+    Command { argv: vec!["true".to_owned()], workdir: ".".to_owned(), environment: vec![], timeout_ms }
 }
 
 fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
@@ -80,6 +84,8 @@ fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
         (BrokerRequest::StopAgent { run: SessionId::from_bytes([1; 16]) }, AgentRuns::<Write>::KIND),
         (BrokerRequest::PlanTree { tree: path(), wanted: promote("main") }, Trees::KIND),
         (BrokerRequest::MoveTree { tree: path(), wanted: TreeMove::Rollback(None) }, Trees::KIND),
+        (BrokerRequest::Workdir { path: path() }, Terminal::KIND),
+        (BrokerRequest::Run { command: command(1) }, Terminal::KIND),
     ]
 }
 
@@ -188,6 +194,12 @@ fn what_is_given_along_is_measured_whoever_made_the_request() {
         BrokerRequest::MoveTree { tree: "A".to_owned(), wanted: promote("main") },
         BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
         BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
+        BrokerRequest::Workdir { path: "x".repeat(1025) },
+        BrokerRequest::Run { command: command(0) },
+        BrokerRequest::Run { command: command(300_001) },
+        BrokerRequest::Run { command: Command { argv: vec![], ..command(1) } },
+        BrokerRequest::Run { command: Command { argv: vec![String::new(); 257], ..command(1) } },
+        BrokerRequest::Run { command: Command { argv: vec!["x".repeat(128 << 10), "y".to_owned()], ..command(1) } },
         BrokerRequest::Open { path: "x".repeat(1025), sole: true },
         BrokerRequest::Fingerprint { path: "x".repeat(1025) },
         BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
@@ -207,7 +219,7 @@ fn whatever_is_seen_elsewhere_leaves_a_trace() {
         [
             false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
             true, true, true, false, false, true, true, false, false, true, true, false, true, false, true, true,
-            false, true, false, true
+            false, true, false, true, false, true
         ]
     );
 }
