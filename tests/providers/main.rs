@@ -15,6 +15,8 @@ mod decisions;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]
+mod effects;
+#[cfg(test)]
 mod foreign;
 #[cfg(test)]
 mod health;
