@@ -1,13 +1,13 @@
 //! Commands that run on: `terminal.exec` begins them, the others look at them and end them.
 
 use capability_core::handle::{
-    BrokerFault, Command, OutputPage, ProcessEnd, ProcessId, ProcessPage, ProcessSeen, Processes, Terminal,
+    BackgroundCommand, BrokerFault, OutputPage, ProcessEnd, ProcessId, ProcessPage, ProcessSeen, Processes, Terminal,
 };
 use capability_core::{Failure, Timestamp, capability};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CommandResult, Ended, Written};
+use super::{CommandResult, Ended, Execution, Written, words};
 
 /// The longest that a command in the background runs, in seconds.
 pub const MAX_SECONDS: u16 = 28_800;
@@ -15,7 +15,16 @@ pub const MAX_SECONDS: u16 = 28_800;
 pub const DEFAULT_SECONDS: u16 = 600;
 
 /// Begins a command, and tells how far it has come.
-pub async fn begun(terminal: &Terminal, command: Command) -> Result<CommandResult, Failure> {
+pub async fn begun(terminal: &Terminal, wanted: Execution) -> Result<CommandResult, Failure> {
+    let timeout_ms = u32::from(wanted.seconds()) * 1000;
+    // INVARIANT: every argument is named. One that a command in the background cannot have is refused when arguments are checked.
+    let Execution { argv, script, workdir, env, timeout: _, background: _ } = wanted;
+    let command = BackgroundCommand {
+        argv: words(argv, script),
+        workdir: workdir.unwrap_or_else(|| ".".to_owned()),
+        environment: env.unwrap_or_default().into_iter().map(|set| (set.name, set.value)).collect(),
+        timeout_ms,
+    };
     let ProcessPage { process, stdout, stderr } = terminal.start(command).await.map_err(|fault| match fault {
         BrokerFault::ProcessLimit | BrokerFault::NotLasting => fault.into_public().and_before_effect(),
         _ => fault.into_public(),

@@ -165,11 +165,17 @@ pub async fn terminal_exec(
     #[args] wanted: Execution,
 ) -> Result<CommandResult, Failure> {
     if wanted.runs_on() {
-        return background::begun(terminal, command(wanted, u32::MAX)).await;
+        return background::begun(terminal, wanted).await;
     }
     // Its own time ends before the call's, so that what it wrote is still told.
     let left = context.remaining().as_millis().saturating_sub(LAST_MS);
-    let end = terminal.run(command(wanted, u32::try_from(left).unwrap_or(u32::MAX))).await?;
+    let command = Command {
+        timeout_ms: (u32::from(wanted.seconds()) * 1000).min(u32::try_from(left).unwrap_or(u32::MAX)).max(1),
+        workdir: wanted.workdir().to_owned(),
+        environment: wanted.env.unwrap_or_default().into_iter().map(|set| (set.name, set.value)).collect(),
+        argv: words(wanted.argv, wanted.script),
+    };
+    let end = terminal.run(command).await?;
     let (ended, status) = match end.how {
         HowEnded::Exited(status) => (Ended::Exited, Some(status)),
         HowEnded::Signalled(signal) => (Ended::Signalled, Some(signal)),
@@ -198,16 +204,6 @@ const MAX_SECONDS: u16 = 290;
 const DEFAULT_SECONDS: u16 = 60;
 /// What of the call's time is kept for telling.
 const LAST_MS: u128 = 2_000;
-
-/// What the handle takes, for a command that may run for at most so many milliseconds.
-fn command(wanted: Execution, most_ms: u32) -> Command {
-    Command {
-        timeout_ms: (u32::from(wanted.seconds()) * 1000).min(most_ms).max(1),
-        workdir: wanted.workdir().to_owned(),
-        environment: wanted.env.unwrap_or_default().into_iter().map(|set| (set.name, set.value)).collect(),
-        argv: words(wanted.argv, wanted.script),
-    }
-}
 
 /// What is run: the words as they are, or `bash` with the script.
 fn words(argv: Option<Vec<String>>, script: Option<String>) -> Vec<String> {

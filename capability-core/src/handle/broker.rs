@@ -1,20 +1,23 @@
 //! The one door behind every handle.
 
+mod reply;
+
 use serde::{Deserialize, Serialize};
 
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind,
-    HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_BACKGROUND_MS, MAX_CHANGES, MAX_COMMAND_MS,
-    MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES,
-    MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan, ProcessId, ProcessPage, ProcessSeen, ProviderConnected,
-    Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, Workdir, is_configured_name,
+    BackgroundCommand, BrokerFault, Command, FileChange, HandleFamily, HandleKind, HttpMethod, Lease, Letter,
+    MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES,
+    MAX_TASK_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCalls, Plan, ProcessId, Review, StateScope, TreeMove,
+    is_configured_name,
 };
 use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
-use crate::time::Timestamp;
+use crate::session::SessionId;
+
+pub use reply::BrokerReply;
 
 /// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
 ///
@@ -152,6 +155,46 @@ pub enum BrokerRequest {
         /// Its number.
         number: u64,
     },
+    /// What a configured agent is, for the lease's own session.
+    Agent {
+        /// The name under which the operator configured it.
+        agent: String,
+    },
+    /// An agent's turn that acts for the lease's session, to its end.
+    RunAgent {
+        /// The name under which the operator configured it.
+        agent: String,
+        /// What it is told, untrusted text.
+        task: String,
+    },
+    /// The same, without waiting for it.
+    SpawnAgent {
+        /// The name under which the operator configured it.
+        agent: String,
+        /// What it is told, untrusted text.
+        task: String,
+    },
+    /// The agents that the subject has started and not waited for.
+    AgentRuns,
+    /// End one of them.
+    StopAgent {
+        /// Which.
+        run: SessionId,
+    },
+    /// What a move of a tree's live reference would do.
+    PlanTree {
+        /// The name under which the operator configured it.
+        tree: String,
+        /// Which move.
+        wanted: TreeMove,
+    },
+    /// A move that the lease's preview rests on.
+    MoveTree {
+        /// The name under which the operator configured it.
+        tree: String,
+        /// Which move.
+        wanted: TreeMove,
+    },
     /// Change files of the workspace, all or none.
     Change {
         /// Each of them once.
@@ -175,7 +218,7 @@ pub enum BrokerRequest {
     /// Begin a command that runs on.
     Start {
         /// Which.
-        command: Command,
+        command: BackgroundCommand,
     },
     /// The subject's commands that run on.
     Processes,
@@ -242,6 +285,13 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Schedules => "Schedules",
             Self::Schedule { .. } => "Schedule",
             Self::Unschedule { .. } => "Unschedule",
+            Self::Agent { .. } => "Agent",
+            Self::RunAgent { .. } => "RunAgent",
+            Self::SpawnAgent { .. } => "SpawnAgent",
+            Self::AgentRuns => "AgentRuns",
+            Self::StopAgent { .. } => "StopAgent",
+            Self::PlanTree { .. } => "PlanTree",
+            Self::MoveTree { .. } => "MoveTree",
             Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
             Self::Workdir { .. } => "Workdir",
@@ -273,6 +323,9 @@ impl BrokerRequest {
             | Self::Kept { .. }
             | Self::Foreseen { .. }
             | Self::Schedules
+            | Self::Agent { .. }
+            | Self::AgentRuns
+            | Self::PlanTree { .. }
             | Self::PlaceTarget
             | Self::Fingerprint { .. }
             | Self::List { .. }
@@ -295,6 +348,10 @@ impl BrokerRequest {
             | Self::Review { .. }
             | Self::Schedule { .. }
             | Self::Unschedule { .. }
+            | Self::RunAgent { .. }
+            | Self::SpawnAgent { .. }
+            | Self::StopAgent { .. }
+            | Self::MoveTree { .. }
             | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
@@ -364,8 +421,8 @@ impl BrokerRequest {
             | Self::Remove { path }
             | Self::Fingerprint { path }
             | Self::Workdir { path } => path.len() <= MAX_PATH_BYTES,
-            Self::Run { command } => command.fits(MAX_COMMAND_MS),
-            Self::Start { command } => command.fits(MAX_BACKGROUND_MS),
+            Self::Run { command } => command.fits(),
+            Self::Start { command } => command.fits(),
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
             Self::Revised { name, revision, path } => {
                 is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
@@ -378,6 +435,13 @@ impl BrokerRequest {
             }
             Self::Review { review } => review.fits(),
             Self::Foreseen { plan } | Self::Schedule { plan } => plan.fits(),
+            Self::Agent { agent } => is_configured_name(agent),
+            Self::RunAgent { agent, task } | Self::SpawnAgent { agent, task } => {
+                is_configured_name(agent) && task.len() <= MAX_TASK_BYTES
+            }
+            Self::PlanTree { tree, wanted } | Self::MoveTree { tree, wanted } => {
+                is_configured_name(tree) && wanted.fits()
+            }
             Self::Declares { name, scope } => {
                 name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
             }
@@ -393,6 +457,8 @@ impl BrokerRequest {
             | Self::Authorities
             | Self::Schedules
             | Self::Unschedule { .. }
+            | Self::AgentRuns
+            | Self::StopAgent { .. }
             | Self::OpenTarget
             | Self::PlaceTarget
             | Self::Recall { .. }
@@ -450,6 +516,18 @@ impl BrokerRequest {
                     Err(BrokerFault::Undeclared)
                 }
             }
+            Self::Agent { .. } | Self::RunAgent { .. } | Self::SpawnAgent { .. } => {
+                holds(HandleFamily::Agents, "").map(drop)
+            }
+            Self::AgentRuns => holds(HandleFamily::AgentRuns, "").map(drop),
+            Self::StopAgent { .. } => {
+                if holds(HandleFamily::AgentRuns, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
+            Self::PlanTree { .. } | Self::MoveTree { .. } => holds(HandleFamily::Trees, "").map(drop),
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
             Self::Workdir { .. } | Self::Run { .. } | Self::Start { .. } => holds(HandleFamily::Terminal, "").map(drop),
             Self::Processes | Self::Inspect { .. } | Self::Stop { .. } => holds(HandleFamily::Processes, "").map(drop),
@@ -458,72 +536,6 @@ impl BrokerRequest {
             Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
         }
     }
-}
-
-/// What the host answers. Plain data but for the one variant that no serialiser takes.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum BrokerReply {
-    /// The time, or the beginning of the day.
-    Now(Timestamp),
-    /// The readings.
-    Device(Box<DeviceReadings>),
-    /// The entry is stored.
-    Appended,
-    /// The earlier result, where there is one.
-    Recalled(Option<Box<OwnResult>>),
-    /// The calls, the newest first.
-    Reflected(Vec<OwnCall>),
-    /// The operator's own certificate authorities, each a certificate in DER.
-    Authorities(Vec<Vec<u8>>),
-    /// What the service answered.
-    Exchanged(EndpointReply),
-    /// What stands in the directory.
-    Listed(Listing),
-    /// Where the target is.
-    Placed(TargetPlace),
-    /// The file's hash; none when there is no file.
-    Fingerprint(Option<Fingerprint>),
-    /// The files are as they were to be, durably.
-    Changed,
-    /// The file is in place, durably.
-    Written,
-    /// The file is gone.
-    Removed,
-    /// What stands there.
-    Revised(Box<Revised>),
-    /// From whom a letter would come, and by which server.
-    Sender(String),
-    /// The letter is handed over, under this id.
-    Sent(String),
-    /// What is kept there, if anything is.
-    Kept(Option<Kept>),
-    /// It is done.
-    Done,
-    /// It is filed under this number.
-    Filed(u64),
-    /// When it would run next.
-    Foreseen(Vec<Timestamp>),
-    /// The schedules.
-    Schedules(Vec<Scheduled>),
-    /// Where a command would run.
-    Workdir(Workdir),
-    /// How a command ended.
-    Ran(Box<CommandEnd>),
-    /// The subject's commands that run on.
-    Processes(Vec<ProcessSeen>),
-    /// One of them.
-    Process(Box<ProcessPage>),
-    /// Whether it is declared.
-    Declares(bool),
-    /// What the tool answered.
-    Called(Box<ToolReply>),
-    /// What the provider has.
-    Connected(ProviderConnected),
-    /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
-    #[serde(skip)]
-    Descriptor(std::os::fd::OwnedFd),
 }
 
 /// Serves the handles of every invocation. The host implements it; a capability never sees it.

@@ -22,18 +22,23 @@
 //! | [`&Reviews`](Reviews) | [`file`](Reviews::file) | `mutating` |
 //! | [`&Schedules<Read>`](Schedules) | [`list`](Schedules::list), [`next`](Schedules::next) | any |
 //! | [`&Schedules<Write>`](Schedules) | [`create`](Schedules::create) and [`cancel`](Schedules::cancel) as well | `mutating` |
+//! | [`&Agents`](Agents) | [`look`](Agents::look), [`run`](Agents::run), [`spawn`](Agents::spawn) | `mutating` and `external` |
+//! | [`&AgentRuns<Read>`](AgentRuns) | [`list`](AgentRuns::list) | any |
+//! | [`&AgentRuns<Write>`](AgentRuns) | [`stop`](AgentRuns::stop) as well | `mutating` |
+//! | [`&Trees`](Trees) | [`plan`](Trees::plan), [`make`](Trees::make) | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run), [`start`](Terminal::start) | `mutating` |
 //! | [`&Processes`](Processes) | [`list`](Processes::list), [`inspect`](Processes::inspect), [`cancel`](Processes::cancel) | any |
 //! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
 //! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
-//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender`,
-//! `Terminal::workdir` and the reading sides of `Workspace`, `State`, `Schedules` and `Processes` answer;
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender`, `Agents::look`,
+//! `Trees::plan`, `Terminal::workdir` and the reading sides of `Workspace`, `State`, `Schedules`, `AgentRuns` and `Processes` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
 
+mod agents;
 mod broker;
 mod clock;
 mod context;
@@ -55,8 +60,13 @@ mod schedules;
 mod secret;
 mod state;
 mod terminal;
+mod trees;
 mod workspace;
 
+pub use agents::{
+    AgentAnswer, AgentEnd, AgentRun, AgentRuns, AgentSeen, Agents, MAX_AGENT_DEPTH, MAX_ANSWER_BYTES,
+    MAX_RUNNING_AGENTS, MAX_TASK_BYTES,
+};
 pub use broker::{Broker, BrokerReply, BrokerRequest};
 pub use clock::Clock;
 pub use context::Context;
@@ -79,8 +89,8 @@ pub use permits::{
     TargetPermits, Targetless, Targets, WithTarget,
 };
 pub use processes::{
-    MAX_BACKGROUND_MS, MAX_LOG_HEAD_BYTES, MAX_LOG_TAIL_BYTES, MAX_PAGE_BYTES, MAX_PROCESSES, OutputPage, ProcessEnd,
-    ProcessId, ProcessPage, ProcessSeen, Processes,
+    BackgroundCommand, MAX_BACKGROUND_MS, MAX_LOG_HEAD_BYTES, MAX_LOG_TAIL_BYTES, MAX_PAGE_BYTES, MAX_PROCESSES,
+    OutputPage, ProcessEnd, ProcessId, ProcessPage, ProcessSeen, Processes,
 };
 pub use provider::{
     Edges, McpServers, OmittedContent, ProviderConnected, ProviderKind, ProviderLink, ProviderTool, Relays,
@@ -94,6 +104,9 @@ pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES,
 pub use terminal::{
     Command, CommandEnd, Held, HowEnded, KeptOutput, MAX_COMMAND_BYTES, MAX_COMMAND_MS, MAX_COMMAND_WORDS,
     MAX_KEPT_BYTES, Terminal, Workdir,
+};
+pub use trees::{
+    MAX_TOLD_COMMITS, MAX_TOLD_FILES, TreeChange, TreeCommit, TreeFile, TreeMove, TreeMoved, TreePlan, Trees,
 };
 pub use workspace::{
     EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
@@ -109,7 +122,7 @@ pub struct HandleKind {
     family: HandleFamily,
     /// The configured service or secret, for the families that have several.
     instance: &'static str,
-    /// Whether a workspace, a state or schedules are written, too.
+    /// Whether a workspace, a state, schedules or runs of agents are written, too.
     may_change: bool,
     /// What an endpoint may be sent.
     allowed: &'static [(HttpMethod, &'static str)],
@@ -147,6 +160,12 @@ pub enum HandleFamily {
     Reviews,
     /// Calls that are made at times.
     Schedules,
+    /// Agents that the operator configured.
+    Agents,
+    /// What became of the agents that the subject has started.
+    AgentRuns,
+    /// References that the operator lets move.
+    Trees,
     /// Programs that the host runs.
     Terminal,
     /// Programs of the subject's that run on.
@@ -176,6 +195,9 @@ impl HandleFamily {
             Self::State => "state",
             Self::Reviews => "reviews",
             Self::Schedules => "schedules",
+            Self::Agents => "agents",
+            Self::AgentRuns => "agent_runs",
+            Self::Trees => "trees",
             Self::Terminal => "terminal",
             Self::Processes => "processes",
             Self::ProviderTool => "provider_tool",
@@ -213,7 +235,7 @@ impl HandleKind {
         self.instance
     }
 
-    /// Whether it is a workspace, a state or schedules, and written, too.
+    /// Whether it is a workspace, a state, schedules or runs of agents, and written, too.
     #[must_use]
     pub const fn may_change(&self) -> bool {
         self.may_change
@@ -308,7 +330,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`, `&Terminal`, `&Processes`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Agents`, `&AgentRuns<..>`, `&Trees`, `&Secret<..>`, `&Terminal`, `&Processes`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

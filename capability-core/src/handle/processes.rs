@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BrokerFault, BrokerReply, BrokerRequest, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless, sealed,
+    BrokerFault, BrokerReply, BrokerRequest, Command, Handle, HandleFamily, HandleKind, OnDevice, Reads, Targetless,
+    sealed,
 };
 use crate::call::Call;
 use crate::time::Timestamp;
@@ -38,6 +39,42 @@ impl ProcessId {
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
+    }
+}
+
+/// A command that is left running.
+///
+/// It has no way to hold a secret: what runs on unseen is given none.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundCommand {
+    /// The program and its arguments. A program without a slash is looked for where the system keeps its own.
+    pub argv: Vec<String>,
+    /// Where it runs, relative to the workspace root; `.` for the root itself.
+    pub workdir: String,
+    /// Variables beside those that every command has.
+    pub environment: Vec<(String, String)>,
+    /// How long it may run.
+    pub timeout_ms: u32,
+}
+
+impl BackgroundCommand {
+    /// The command that it is when nobody waits for it.
+    #[must_use]
+    pub fn into_command(self) -> Command {
+        let Self { argv, workdir, environment, timeout_ms } = self;
+        Command { argv, workdir, environment, timeout_ms }
+    }
+
+    /// Whether it is within what the handle takes.
+    pub(crate) fn fits(&self) -> bool {
+        self.clone().into_command().lasts_at_most(MAX_BACKGROUND_MS)
+    }
+}
+
+impl core::fmt::Debug for BackgroundCommand {
+    /// Without its words.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "BackgroundCommand({} words, {} variables)", self.argv.len(), self.environment.len())
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleFamily, HandleKind, MAX_BACKGROUND_MS,
+    BackgroundCommand, BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleFamily, HandleKind,
     MAX_PATH_BYTES, OnDevice, ProcessPage, Targetless, is_plain_path, sealed,
 };
 use crate::call::Call;
@@ -47,8 +47,13 @@ impl core::fmt::Debug for Command {
 }
 
 impl Command {
-    /// Whether it is within what the handle takes, for a command that may run for so long.
-    pub(crate) fn fits(&self, most_ms: u32) -> bool {
+    /// Whether it is within what the handle takes.
+    pub(crate) fn fits(&self) -> bool {
+        self.lasts_at_most(MAX_COMMAND_MS)
+    }
+
+    /// The same for a command that may run for so long.
+    pub(super) fn lasts_at_most(&self, most_ms: u32) -> bool {
         let words = self.argv.iter().map(String::len).sum::<usize>();
         let variables = self.environment.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
         (1..=MAX_COMMAND_WORDS).contains(&self.argv.len())
@@ -154,7 +159,7 @@ impl Terminal {
     /// [`MAX_COMMAND_WORDS`] or [`MAX_COMMAND_MS`]; [`BrokerFault::Unavailable`] when the place it runs in cannot be made;
     /// [`BrokerFault::Unconfirmed`] in a `preview`.
     pub async fn run(&self, command: Command) -> Result<CommandEnd, BrokerFault> {
-        measured(&command, MAX_COMMAND_MS)?;
+        measured(&command.workdir, command.fits())?;
         match self.0.ask(BrokerRequest::Run { command }).await? {
             BrokerReply::Ran(end) => Ok(*end),
             _ => Err(BrokerFault::WrongReply),
@@ -165,13 +170,13 @@ impl Terminal {
     /// [`Processes`](super::Processes) tell what becomes of it.
     ///
     /// It ends with everything that it started when its time is over, when its subject ends it, when the session ends that began it,
-    /// and when the host does, however suddenly. No secret can be given to it: there is nothing here to name one with.
+    /// and when the host does, however suddenly. No secret can be given to it: a [`BackgroundCommand`] has nothing to name one with.
     ///
     /// # Errors
-    /// Those of [`Terminal::run`], with [`MAX_BACKGROUND_MS`] for the time; [`BrokerFault::ProcessLimit`] when as many run as may;
+    /// Those of [`Terminal::run`], with [`MAX_BACKGROUND_MS`](super::MAX_BACKGROUND_MS) for the time; [`BrokerFault::ProcessLimit`] when as many run as may;
     /// [`BrokerFault::BudgetSpent`] for a second one of one call; [`BrokerFault::NotLasting`] in a host that does not stay.
-    pub async fn start(&self, command: Command) -> Result<ProcessPage, BrokerFault> {
-        measured(&command, MAX_BACKGROUND_MS)?;
+    pub async fn start(&self, command: BackgroundCommand) -> Result<ProcessPage, BrokerFault> {
+        measured(&command.workdir, command.fits())?;
         match self.0.ask(BrokerRequest::Start { command }).await? {
             BrokerReply::Process(page) => Ok(*page),
             _ => Err(BrokerFault::WrongReply),
@@ -179,11 +184,11 @@ impl Terminal {
     }
 }
 
-fn measured(command: &Command, most_ms: u32) -> Result<(), BrokerFault> {
-    if command.workdir != "." && !is_plain_path(&command.workdir) {
+fn measured(workdir: &str, fits: bool) -> Result<(), BrokerFault> {
+    if workdir != "." && !is_plain_path(workdir) {
         return Err(BrokerFault::MalformedPath);
     }
-    if command.fits(most_ms) { Ok(()) } else { Err(BrokerFault::CapExceeded) }
+    if fits { Ok(()) } else { Err(BrokerFault::CapExceeded) }
 }
 
 impl sealed::Sealed for Terminal {}

@@ -24,12 +24,14 @@ mod received {
 mod mail;
 mod repository;
 mod resolve;
+mod running;
 mod secrets;
 #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod terminal;
 #[cfg(not(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[path = "terminal_elsewhere.rs"]
 mod terminal;
+mod trees;
 
 pub use device::{DeviceSource, machine};
 pub use endpoint::{Auth, EndpointSettings, Reach};
@@ -42,6 +44,7 @@ pub use mail::{MailSettings, Security};
 pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
 pub(crate) use secrets::{Secrets, private_text, wipe};
+pub use trees::TreeSettings;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -51,17 +54,17 @@ use std::sync::Arc;
 use capability_core::audit::{Receipt, Sink};
 use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{
-    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls, Workdir,
+    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls, TreeMove, Workdir,
 };
 use capability_core::provider::ProviderType;
-use capability_core::session::Subject;
 use capability_core::store::Results;
 use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
+use crate::agents::Agents;
 use crate::audit_log::own_calls;
-use crate::provider::HostProviders;
+use crate::provider::{HostEdges, HostProviders};
 use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
@@ -71,6 +74,7 @@ use http::Connector;
 use mail::Mailer;
 use repository::Repositories;
 use terminal::Processes;
+use trees::Trees;
 
 /// What the operator bound beyond what every host has.
 #[derive(Default)]
@@ -89,6 +93,8 @@ pub struct Bound {
     pub mail: Option<MailSettings>,
     /// Repositories by name, and the directory of their copies.
     pub repositories: Option<(BTreeMap<String, RepositorySource>, PathBuf)>,
+    /// Trees by name.
+    pub trees: BTreeMap<String, TreeSettings>,
     /// Files and directories that are the host's own: no path leads a capability there, whoever answered.
     pub own: Vec<PathBuf>,
 }
@@ -115,8 +121,12 @@ pub struct HostBroker {
     kept: Option<(SqliteState, SqliteReviews)>,
     schedules: Option<Arc<Schedules>>,
     processes: Option<Arc<Processes>>,
+    agents: Option<Arc<Agents>>,
+    trees: Arc<Trees>,
+    sink: Option<Arc<dyn Sink>>,
     own: Option<Own>,
     providers: Option<Arc<HostProviders>>,
+    edges: Option<Arc<HostEdges>>,
 }
 
 /// What stands behind `OwnHistory`.
@@ -144,11 +154,15 @@ impl HostBroker {
             secrets: None,
             own: None,
             providers: None,
+            edges: None,
             repositories: None,
             mailer: None,
             kept: None,
             schedules: None,
             processes: None,
+            agents: None,
+            trees: Arc::default(),
+            sink: None,
         }
     }
 
@@ -160,14 +174,14 @@ impl HostBroker {
 
     /// The same broker with these providers behind the handles of theirs.
     #[must_use]
-    pub fn providing(self, providers: Arc<HostProviders>) -> Self {
-        Self { providers: Some(providers), ..self }
+    pub fn providing(self, providers: Arc<HostProviders>, edges: Arc<HostEdges>) -> Self {
+        Self { providers: Some(providers), edges: Some(edges), ..self }
     }
 
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories, trees } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
@@ -175,6 +189,7 @@ impl HostBroker {
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root, own))),
             secrets: secrets.map(Secrets::new),
+            trees: Arc::new(Trees::new(trees)),
             mailer: mail
                 .map(|settings| Arc::new(Mailer::new(settings, Arc::clone(&resolver), Arc::clone(&self.environment)))),
             repositories: repositories
@@ -195,23 +210,10 @@ impl HostBroker {
         Self { schedules: Some(Arc::new(schedules)), ..self }
     }
 
-    /// The same broker, in which commands can be left running once it [stays](Self::stay). Their beginnings and ends go there.
+    /// The same broker, in front of these agents.
     #[must_use]
-    pub fn recording(self, sink: Arc<dyn Sink>) -> Self {
-        let processes = Processes::new(Arc::clone(&self.environment), sink);
-        Self { processes: Some(Arc::new(processes)), ..self }
-    }
-
-    /// The host stays until it is told to end: from now on commands can be left running in it.
-    pub fn stay(&self) {
-        if let Some(processes) = &self.processes {
-            processes.stay();
-        }
-    }
-
-    /// The commands that were left running, if any can be.
-    pub(crate) fn processes(&self) -> Option<&Processes> {
-        self.processes.as_deref()
+    pub(crate) fn starting(self, agents: Arc<Agents>) -> Self {
+        Self { agents: Some(agents), ..self }
     }
 
     /// Ends what was left running, and gives back whatever sessions it opened with services. Nothing is lost without it but time and
@@ -322,6 +324,12 @@ impl HostBroker {
         let (Some(providers), Some((decision, arguments))) = (self.providers.clone(), lease.provided()) else {
             return refused(BrokerFault::Unserved);
         };
+        if decision.provider_type != ProviderType::Mcp {
+            let edges = self.edges.as_ref();
+            let called = edges.and_then(|edges| edges.call_tool(decision, arguments, lease.identity().id));
+            let Some(called) = called else { return refused(BrokerFault::Unserved) };
+            return self.carried(lease, async move { called.await.map(|reply| BrokerReply::Called(Box::new(reply))) });
+        }
         let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
         let subject = lease.identity().subject.clone();
         self.carried(lease, async move {
@@ -352,18 +360,38 @@ impl HostBroker {
         }
     }
 
-    fn in_processes<F>(
+    fn in_agents<F>(
         &self,
         lease: &Lease,
-        act: impl FnOnce(Arc<Processes>, Subject) -> F,
+        act: impl FnOnce(Arc<Agents>, Lease) -> F,
     ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>
     where
         F: Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
     {
-        match self.processes.clone() {
+        match self.agents.clone() {
             None => refused(BrokerFault::Unserved),
-            Some(processes) => self.carried(lease, act(processes, lease.identity().subject.clone())),
+            Some(agents) => self.carried(lease, act(agents, lease.clone())),
         }
+    }
+
+    /// What a tree's move would do, or the move itself where `sink` is there to record it.
+    fn in_trees(
+        &self,
+        lease: &Lease,
+        (tree, wanted): (String, TreeMove),
+        makes: bool,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (trees, leased, environment) = (Arc::clone(&self.trees), lease.clone(), Arc::clone(&self.environment));
+        let Some(sink) = self.sink.clone() else { return refused(BrokerFault::Unserved) };
+        self.carried(lease, async move {
+            let act = move || {
+                if !makes {
+                    return trees.plan(&tree, &wanted).map(|plan| BrokerReply::TreePlan(Box::new(plan)));
+                }
+                trees.make(&tree, &wanted, &leased, (&*sink, &*environment)).map(BrokerReply::TreeMoved)
+            };
+            tokio::task::spawn_blocking(act).await.unwrap_or(Err(BrokerFault::Unavailable))
+        })
     }
 
     fn in_files(
@@ -402,16 +430,21 @@ impl Broker for HostBroker {
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
             HandleFamily::State | HandleFamily::Reviews => self.kept.is_some(),
             HandleFamily::Schedules => self.schedules.is_some(),
+            HandleFamily::Agents | HandleFamily::AgentRuns => {
+                self.agents.as_ref().is_some_and(|agents| !agents.is_empty())
+            }
+            HandleFamily::Trees => !self.trees.is_empty() && self.sink.is_some(),
             HandleFamily::Mailer => self.mailer.is_some(),
             HandleFamily::Repository => self.repositories().is_some(),
             // It runs in the workspace, and only this kernel keeps it there.
             HandleFamily::Terminal => terminal::IS_THERE && self.files.is_some(),
             HandleFamily::Processes => terminal::IS_THERE && self.files.is_some() && self.processes.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
-            HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
-                kind.instance() == ProviderType::Mcp.as_str()
-                    && self.providers.as_ref().is_some_and(|providers| !providers.is_empty())
-            }
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => match ProviderType::named(kind.instance()) {
+                Some(ProviderType::Mcp) => self.providers.as_ref().is_some_and(|providers| !providers.is_empty()),
+                Some(elsewhere) => self.edges.as_ref().is_some_and(|edges| edges.has_kind(elsewhere)),
+                None => false,
+            },
         }
     }
 
@@ -516,6 +549,27 @@ impl Broker for HostBroker {
             BrokerRequest::Unschedule { number } => self.in_schedules(lease, move |schedules, lease| async move {
                 schedules.cancel(lease.identity(), number).await.map(|()| BrokerReply::Done)
             }),
+            BrokerRequest::Agent { agent } => match &self.agents {
+                None => refused(BrokerFault::Unserved),
+                Some(agents) => {
+                    let seen = agents.look(lease, &agent).map(|seen| BrokerReply::Agent(Box::new(seen)));
+                    Box::pin(core::future::ready(seen))
+                }
+            },
+            BrokerRequest::RunAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
+                agents.run(&lease, &agent, task).await.map(|answer| BrokerReply::AgentAnswered(Box::new(answer)))
+            }),
+            BrokerRequest::SpawnAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
+                agents.spawn(&lease, &agent, task).map(BrokerReply::AgentStarted)
+            }),
+            BrokerRequest::AgentRuns => self.in_agents(lease, |agents, lease| async move {
+                Ok(BrokerReply::AgentRuns(agents.list(lease.identity())))
+            }),
+            BrokerRequest::StopAgent { run } => self.in_agents(lease, move |agents, lease| async move {
+                agents.stop(lease.identity(), run).await.map(|()| BrokerReply::Done)
+            }),
+            BrokerRequest::PlanTree { tree, wanted } => self.in_trees(lease, (tree, wanted), false),
+            BrokerRequest::MoveTree { tree, wanted } => self.in_trees(lease, (tree, wanted), true),
             BrokerRequest::Sender { to } => match &self.mailer {
                 None => refused(BrokerFault::Unserved),
                 Some(mailer) => Box::pin(core::future::ready(mailer.sender(&to).map(BrokerReply::Sender))),
@@ -543,25 +597,10 @@ impl Broker for HostBroker {
                     terminal::run(&files, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
                 }),
             },
-            BrokerRequest::Start { command } => match (self.files.clone(), terminal::Beginning::of(lease)) {
-                (None, _) => refused(BrokerFault::Unserved),
-                (_, Err(fault)) => refused(fault),
-                (Some(files), Ok(by)) => self.in_processes(lease, |processes, _| async move {
-                    processes.start(&files, by, command).await.map(|page| BrokerReply::Process(Box::new(page)))
-                }),
-            },
-            BrokerRequest::Processes => self.in_processes(lease, |processes, subject| async move {
-                Ok(BrokerReply::Processes(processes.list(&subject)))
-            }),
-            BrokerRequest::Inspect { id, stdout, stderr } => {
-                self.in_processes(lease, move |processes, subject| async move {
-                    let page = processes.inspect(&subject, id, stdout, stderr);
-                    page.map(|page| BrokerReply::Process(Box::new(page)))
-                })
-            }
-            BrokerRequest::Stop { id } => self.in_processes(lease, move |processes, subject| async move {
-                processes.stop(&subject, id).await.map(|page| BrokerReply::Process(Box::new(page)))
-            }),
+            BrokerRequest::Start { .. }
+            | BrokerRequest::Processes
+            | BrokerRequest::Inspect { .. }
+            | BrokerRequest::Stop { .. } => self.in_background(lease, request),
             BrokerRequest::CallTool { .. } => self.call_tool(lease),
             BrokerRequest::ConnectProvider { .. } => self.connect_provider(lease),
             // The request type grows; what this broker does not know it does not serve.

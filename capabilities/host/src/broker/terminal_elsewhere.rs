@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use capability_core::Environment;
 use capability_core::audit::Sink;
-use capability_core::handle::{BrokerFault, Command, CommandEnd, Lease, ProcessId, ProcessPage, ProcessSeen};
-use capability_core::session::Subject;
+use capability_core::handle::{
+    BackgroundCommand, BrokerFault, Command, CommandEnd, Lease, ProcessId, ProcessPage, ProcessSeen,
+};
+use capability_core::session::{SessionId, Subject};
 
 use super::files::Files;
 
@@ -40,7 +42,7 @@ impl Processes {
         false
     }
 
-    pub async fn start(&self, _: &Files, by: Beginning, _: Command) -> Result<ProcessPage, BrokerFault> {
+    pub async fn start(&self, _: &Files, by: Beginning, _: BackgroundCommand) -> Result<ProcessPage, BrokerFault> {
         match by {}
     }
 
@@ -55,6 +57,8 @@ impl Processes {
     pub async fn stop(&self, _: &Subject, _: ProcessId) -> Result<ProcessPage, BrokerFault> {
         Err(BrokerFault::UnknownProcess)
     }
+
+    pub fn leave(&self, _: SessionId) {}
 
     pub fn count_over(&self, _: Option<&Subject>) -> usize {
         0

@@ -2,7 +2,7 @@
 
 use capability_core::approval::Operator;
 use capability_core::audit::SettingKey;
-use capability_core::session::Subject;
+use capability_core::session::{SessionId, Subject};
 use capability_core::store::{MemoryResults, Results as _};
 
 use super::Host;
@@ -29,6 +29,11 @@ impl Host {
         self.executor.record_setting(operator, key).await?;
         let over = self.broker.processes().map_or(0, |processes| processes.forget(subject));
         Ok(self.results.erase(subject).await? + over)
+    }
+
+    /// Ends what was left running in a session in which nobody asks any more.
+    pub(crate) fn end_processes_of(&self, session: SessionId) {
+        self.broker.leave(session);
     }
 
     /// Forgets what commands in the background wrote that ended long ago.

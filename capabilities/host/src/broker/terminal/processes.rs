@@ -12,9 +12,9 @@ use std::time::Duration;
 use capability_core::Environment;
 use capability_core::audit::{Asked, Event, Record, Sink, Submission};
 use capability_core::handle::{
-    BrokerFault, Command, HowEnded, Lease, ProcessEnd, ProcessId, ProcessPage, ProcessSeen, SessionEnding,
+    BackgroundCommand, BrokerFault, HowEnded, Lease, ProcessEnd, ProcessId, ProcessPage, ProcessSeen, SessionEnding,
 };
-use capability_core::session::Subject;
+use capability_core::session::{SessionId, Subject};
 use tokio::time::timeout;
 
 use crate::broker::files::Files;
@@ -68,7 +68,12 @@ impl Processes {
     }
 
     /// Begins a command, in the runtime that this is called in. Whoever goes away before it is told that it runs ends it.
-    pub async fn start(&self, files: &Files, by: Beginning, command: Command) -> Result<ProcessPage, BrokerFault> {
+    pub async fn start(
+        &self,
+        files: &Files,
+        by: Beginning,
+        command: BackgroundCommand,
+    ) -> Result<ProcessPage, BrokerFault> {
         if !self.stays() {
             return Err(BrokerFault::NotLasting);
         }
@@ -76,7 +81,7 @@ impl Processes {
         let Beginning { asked, session } = by;
         let mut life = Life::begin(&self.0, asked, &command).await?;
         let process = Arc::clone(&life.process);
-        let Ok(running) = command::begin(files.root(), workdir, command, &process.outputs).await else {
+        let Ok(running) = command::begin(files.root(), workdir, command.into_command(), &process.outputs).await else {
             life.settle(ProcessEnd::Lost, None).await;
             return Err(BrokerFault::Unavailable);
         };
@@ -127,6 +132,11 @@ impl Processes {
         process.stop(ProcessEnd::Cancelled);
         timeout(GONE, process.over()).await.map_err(|_| BrokerFault::Unavailable)?;
         Ok(process.page(u64::MAX, u64::MAX))
+    }
+
+    /// Ends those that were begun in this session: nobody asks in it any more.
+    pub fn leave(&self, session: SessionId) {
+        self.0.table.leave(session);
     }
 
     /// How many of a subject's, or of everybody's, are over and remembered.
@@ -189,7 +199,7 @@ struct Life {
 
 impl Life {
     /// Takes a place and records it, before anything runs.
-    async fn begin(shared: &Arc<Shared>, asked: Asked, command: &Command) -> Result<Self, BrokerFault> {
+    async fn begin(shared: &Arc<Shared>, asked: Asked, command: &BackgroundCommand) -> Result<Self, BrokerFault> {
         let mut id = [0; 16];
         shared.environment.fill_random(&mut id);
         let process = Process::new(ProcessId::from_bytes(id), &asked, command, shared.environment.now());

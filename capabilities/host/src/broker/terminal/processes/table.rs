@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use capability_core::Timestamp;
 use capability_core::audit::{Asked, InvocationId};
-use capability_core::handle::{BrokerFault, Command, MAX_PROCESSES, ProcessEnd, ProcessId, ProcessPage, ProcessSeen};
-use capability_core::session::Subject;
+use capability_core::handle::{
+    BackgroundCommand, BrokerFault, MAX_PROCESSES, ProcessEnd, ProcessId, ProcessPage, ProcessSeen,
+};
+use capability_core::session::{SessionId, Subject};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -25,6 +27,7 @@ const MOST_SHOWN: usize = 256;
 pub struct Process {
     id: ProcessId,
     subject: Subject,
+    session: SessionId,
     invocation: InvocationId,
     command: String,
     timeout_ms: u32,
@@ -56,10 +59,11 @@ impl Ended {
 }
 
 impl Process {
-    pub fn new(id: ProcessId, asked: &Asked, command: &Command, began_at: Timestamp) -> Self {
+    pub fn new(id: ProcessId, asked: &Asked, command: &BackgroundCommand, began_at: Timestamp) -> Self {
         Self {
             id,
             subject: asked.identity.subject.clone(),
+            session: asked.identity.id,
             invocation: asked.invocation,
             command: command.argv.join(" ").chars().take(MOST_SHOWN).collect(),
             timeout_ms: command.timeout_ms,
@@ -184,6 +188,13 @@ impl Table {
 
     pub fn find(&self, subject: &Subject, id: ProcessId) -> Option<Arc<Process>> {
         self.of(subject).into_iter().find(|process| process.id == id)
+    }
+
+    /// Tells those to end that were begun in this session.
+    pub fn leave(&self, session: SessionId) {
+        let held = self.held();
+        let begun = held.processes.iter().filter(|process| process.session == session);
+        begun.for_each(|process| process.stop(ProcessEnd::SessionEnded));
     }
 
     /// How many are over, of one subject or of all.
