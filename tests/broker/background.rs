@@ -175,8 +175,8 @@ async fn nobody_else_sees_or_ends_a_process() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_is_ended_with_everything_it_started_however_it_ends() {
     let lab = lab();
-    let words = [72, 73, 74, 75].map(word);
-    let [cancelled, late, left, stopped] = &words;
+    let words = [72, 73, 74, 75, 79].map(word);
+    let [cancelled, late, left, stopped, forsaken] = &words;
     let process = running(&lab, &tree(cancelled), 200).await;
     assert!(alive(cancelled));
     assert_eq!(asked(&lab, "terminal.cancel", json!({ "process": process })).await["state"], "cancelled");
@@ -194,11 +194,27 @@ async fn a_process_is_ended_with_everything_it_started_however_it_ends() {
     assert_eq!(over(&lab, &process).await["state"], "session_ended");
     assert!(!alive(left) && alive(stopped));
 
+    // So does one in which nobody asks any more.
+    let other = lab.session_of(&lab.subject, 6);
+    let process = begin(&lab, &other, &tree(forsaken), 200).await["process"].as_str().expect("a name").to_owned();
+    lab.broker.leave(other.identity().id);
+    assert_eq!(over(&lab, &process).await["state"], "session_ended");
+    assert!(!alive(forsaken) && alive(stopped));
+
     lab.broker.close().await;
     assert!(!alive(stopped), "the host waits until nothing is left");
     assert_eq!(over(&lab, &stays).await["state"], "host_stopped");
     let whys: Vec<_> = ends(&lab).into_iter().map(|(why, _)| why).collect();
-    assert_eq!(whys, [ProcessEnd::Cancelled, ProcessEnd::Deadline, ProcessEnd::SessionEnded, ProcessEnd::HostStopped]);
+    assert_eq!(
+        whys,
+        [
+            ProcessEnd::Cancelled,
+            ProcessEnd::Deadline,
+            ProcessEnd::SessionEnded,
+            ProcessEnd::SessionEnded,
+            ProcessEnd::HostStopped
+        ]
+    );
     let refused = lab.run(EXEC, json!({ "argv": ["true"], "background": true })).await;
     assert_ne!(refused.effect(), Effect::Completed, "none begins in a host that ends: {refused:?}");
 }
