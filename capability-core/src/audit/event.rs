@@ -146,11 +146,14 @@ impl SchemaPlace {
     }
 }
 
-/// How an invocation ended, as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
+/// How a call ended.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Outcome")]
 pub enum OutcomeKind {
-    /// The body ran and its result was given.
+    /// It ran and its result was given.
     Executed,
     /// It waits for a person.
     Pending,
@@ -176,7 +179,8 @@ pub enum OutcomeKind {
     ResultInvalid,
     /// It ran, and its record could not be written.
     Withheld,
-    /// The host ended before it did. The next start of the log writes it; no caller is ever told.
+    /// The host ended before it did.
+    // The next start of the log writes it; no caller is ever told.
     Interrupted,
 }
 

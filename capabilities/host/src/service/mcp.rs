@@ -60,13 +60,13 @@ impl Service {
             }
             McpRequest::Tools(caller) => {
                 let asker = self.asker(caller, peer)?;
-                super::document(&self.tools(&asker.session)?)
+                super::document(&self.tools(&asker.session))
             }
             McpRequest::Call(call) => {
                 let asker = self.asker(&call.caller, peer)?;
                 super::document(&self.tool_call(&asker, call).await?)
             }
-            McpRequest::Skills(caller) => super::document(&self.loaded(&self.asker(caller, peer)?.session)?),
+            McpRequest::Skills(caller) => super::document(&self.loaded(&self.asker(caller, peer)?.session)),
             McpRequest::Skill(caller, name) => {
                 super::document(&self.instructions(&self.asker(caller, peer)?.session, name)?)
             }
@@ -94,16 +94,15 @@ impl Service {
         Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
     }
 
-    fn tools(&self, session: &Session) -> Result<ToolsShown, Fault> {
+    fn tools(&self, session: &Session) -> ToolsShown {
         let (surface, registry) = (self.surface_for(session), self.host.executor().registry());
         let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
         // Where there is nothing to be found, there is nothing to search with.
         if surface.deferred().next().is_some() {
             tools.extend(surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written)));
         }
-        // A folder that cannot be read takes no tool away: the list says nothing of skills then.
-        let skills = self.loaded(session).unwrap_or_default();
-        Ok(ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default(), skills })
+        let facts = serde_json::to_value(surface.facts()).unwrap_or_default();
+        ToolsShown { tools, facts, skills: self.loaded(session) }
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
