@@ -64,7 +64,8 @@ impl Service {
             | HandleFamily::OwnHistory
             | HandleFamily::State
             | HandleFamily::Reviews
-            | HandleFamily::Schedules => return None,
+            | HandleFamily::Schedules
+            | HandleFamily::AgentRuns => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -105,6 +106,28 @@ impl Service {
                     names => format!("{kind}: {}, one file at a time", names.join(", ")),
                 }
             }
+            HandleFamily::Agents => {
+                match bindings
+                    .agents
+                    .iter()
+                    .map(|(name, agent)| format!("`{name}` for {}", agent.subject))
+                    .collect::<Vec<_>>()
+                {
+                    agents if agents.is_empty() => format!("{kind}: nothing is configured"),
+                    agents => format!("{kind}: {}", agents.join(", ")),
+                }
+            }
+            HandleFamily::Trees => {
+                match bindings.trees.iter().map(|(name, tree)| format!("`{name}` at {}", tree.live)).collect::<Vec<_>>()
+                {
+                    trees if trees.is_empty() => format!("{kind}: nothing is configured"),
+                    trees => format!("{kind}: {}", trees.join(", ")),
+                }
+            }
+            HandleFamily::Terminal => match &bindings.workspace {
+                None => format!("{kind}: no workspace is configured"),
+                Some(root) => format!("{kind}: commands in `{}`, without a network", root.display()),
+            },
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
@@ -173,12 +196,16 @@ fn needs(entry: &Capability) -> Vec<String> {
             Some(format!("endpoints.{} on the device", kind.instance()))
         }
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
-        HandleFamily::Workspace => Some("workspace".to_owned()),
+        HandleFamily::Workspace | HandleFamily::Terminal => Some("workspace".to_owned()),
         HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
+        HandleFamily::Agents | HandleFamily::AgentRuns => Some("agents".to_owned()),
+        HandleFamily::Trees => Some("trees".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
         HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });
     let switch = (class.network == Network::External).then(|| format!("optin {}", entry.name().family()));
-    brought.chain(switch).collect()
+    let mut needs: Vec<String> = brought.chain(switch).collect();
+    needs.dedup();
+    needs
 }

@@ -1,10 +1,12 @@
 use super::BrokerRequest;
 use crate::audit::Receipt;
 use crate::handle::{
-    BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http, HttpMethod,
-    Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read, Reads,
-    Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace, Write,
+    AgentRuns, Agents, BrokerFault, Clock, Command, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _,
+    HandleKind, Http, HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink,
+    ProviderTool, Read, Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State,
+    StateScope, Terminal, TreeMove, Trees, Workspace, Write,
 };
+use crate::session::SessionId;
 
 struct Service;
 impl EndpointKind for Service {
@@ -31,8 +33,16 @@ fn plan(cron: &str) -> Plan {
     Plan { cron, zone, capability, arguments }
 }
 
+fn promote(revision: &str) -> TreeMove {
+    TreeMove::Promote(revision.to_owned())
+}
+
 fn letter(text: &str) -> Letter {
     Letter { to: "a@b".to_owned(), subject: String::new(), text: text.to_owned() }
+}
+
+fn command(timeout_ms: u32) -> Command {
+    Command { argv: vec!["true".to_owned()], workdir: ".".to_owned(), environment: vec![], timeout_ms }
 }
 
 fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
@@ -67,6 +77,15 @@ fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
         (BrokerRequest::Unschedule { number: 1 }, Schedules::<Write>::KIND),
         (BrokerRequest::Sender { to: path() }, Mailer::KIND),
         (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
+        (BrokerRequest::Agent { agent: path() }, Agents::KIND),
+        (BrokerRequest::RunAgent { agent: path(), task: String::new() }, Agents::KIND),
+        (BrokerRequest::SpawnAgent { agent: path(), task: String::new() }, Agents::KIND),
+        (BrokerRequest::AgentRuns, AgentRuns::<Read>::KIND),
+        (BrokerRequest::StopAgent { run: SessionId::from_bytes([1; 16]) }, AgentRuns::<Write>::KIND),
+        (BrokerRequest::PlanTree { tree: path(), wanted: promote("main") }, Trees::KIND),
+        (BrokerRequest::MoveTree { tree: path(), wanted: TreeMove::Rollback(None) }, Trees::KIND),
+        (BrokerRequest::Workdir { path: path() }, Terminal::KIND),
+        (BrokerRequest::Run { command: command(1) }, Terminal::KIND),
     ]
 }
 
@@ -169,8 +188,18 @@ fn what_is_given_along_is_measured_whoever_made_the_request() {
         BrokerRequest::Schedule { plan: plan(&"x".repeat(129)) },
         BrokerRequest::Sender { to: "x".repeat(255) },
         BrokerRequest::Send { letter: letter(&"x".repeat((128 << 10) + 1)) },
+        BrokerRequest::RunAgent { agent: path(), task: "x".repeat((32 << 10) + 1) },
+        BrokerRequest::SpawnAgent { agent: "..".to_owned(), task: String::new() },
+        BrokerRequest::PlanTree { tree: path(), wanted: promote(&"x".repeat(257)) },
+        BrokerRequest::MoveTree { tree: "A".to_owned(), wanted: promote("main") },
         BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
         BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
+        BrokerRequest::Workdir { path: "x".repeat(1025) },
+        BrokerRequest::Run { command: command(0) },
+        BrokerRequest::Run { command: command(300_001) },
+        BrokerRequest::Run { command: Command { argv: vec![], ..command(1) } },
+        BrokerRequest::Run { command: Command { argv: vec![String::new(); 257], ..command(1) } },
+        BrokerRequest::Run { command: Command { argv: vec!["x".repeat(128 << 10), "y".to_owned()], ..command(1) } },
         BrokerRequest::Open { path: "x".repeat(1025), sole: true },
         BrokerRequest::Fingerprint { path: "x".repeat(1025) },
         BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
@@ -189,7 +218,8 @@ fn whatever_is_seen_elsewhere_leaves_a_trace() {
         seen,
         [
             false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
-            true, true, true, false, false, true, true, false, false, true, true, false, true
+            true, true, true, false, false, true, true, false, false, true, true, false, true, false, true, true,
+            false, true, false, true, false, true
         ]
     );
 }
