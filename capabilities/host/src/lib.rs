@@ -47,6 +47,7 @@ pub mod provider;
 pub mod runner;
 mod schedule;
 mod service;
+pub mod skill;
 mod socket;
 pub mod store;
 pub mod subjects;

@@ -5,6 +5,7 @@ mod approvals;
 mod channels;
 mod doctor;
 mod grants;
+mod health;
 mod isolation;
 mod journal;
 mod kept;
@@ -14,6 +15,7 @@ mod policy;
 mod providers;
 mod questions;
 mod settings;
+mod skills;
 mod surface;
 mod web;
 
@@ -25,7 +27,7 @@ use std::sync::OnceLock;
 
 use capability_core::Session;
 use capability_core::approval::Operator;
-use capability_core::executor::{Outcome, Proposal};
+use capability_core::executor::Proposal;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use rustix::process::Pid;
 use serde::Serialize;
@@ -110,11 +112,11 @@ impl Service {
                 let session = self.session_of_entry(self.session(caller, peer)?, caller).await?;
                 let version = self.version(name, *version)?;
                 let proposal = Proposal::new(name, version.get(), arguments.as_bytes()).with_claims(claims.clone());
-                outcome(&self.host.executor().invoke(&session, proposal).await)
+                self.outcome(&session, &self.host.executor().invoke(&session, proposal).await)
             }
             Request::Resume { id, caller } => {
                 let session = self.session(caller, peer)?;
-                outcome(&self.host.executor().resume(&session, *id).await)
+                self.outcome(&session, &self.host.executor().resume(&session, *id).await)
             }
             Request::Wait { id, caller } => document(&self.wait(&self.session(caller, peer)?, *id).await?),
             Request::History { most, caller } => document(&self.history(&self.session(caller, peer)?, *most).await?),
@@ -200,6 +202,7 @@ impl Service {
             Request::PolicyShow => document(&self.policy()),
             Request::Policy(question) => self.asked(question, peer).await,
             Request::Providers(question) => self.of_providers(question, peer).await,
+            Request::Skills(question) => self.of_skills(question, peer).await,
             Request::Mcp(request) => self.mcp(request, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }
@@ -370,10 +373,6 @@ fn terminal(peer: Option<Pid>) -> Option<TerminalBinding> {
 
 fn document<T: Serialize>(document: &T) -> Result<Reply, Fault> {
     serde_json::to_value(document).map(Reply::Document).map_err(|_| unsaid())
-}
-
-fn outcome(outcome: &Outcome) -> Result<Reply, Fault> {
-    serde_json::to_value(outcome).map(Reply::Outcome).map_err(|_| unsaid())
 }
 
 fn unsaid() -> Fault {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{ChannelKind, ChannelName, ChannelRule, RulesAsked};
+use super::{ChannelKind, ChannelName, ChannelRule, EdgeSet, RulesAsked, SkillSet};
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
@@ -321,6 +321,10 @@ pub enum SettingKey {
         /// Whether it is kept now.
         kept: bool,
     },
+    /// A skill was accepted or taken out of use.
+    Skill(SkillSet),
+    /// An edge or relay was switched on or off.
+    Edge(EdgeSet),
     /// What a subject keeps was erased.
     StateErased {
         /// Whose.

@@ -60,7 +60,7 @@ use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
 use crate::audit_log::own_calls;
-use crate::provider::HostProviders;
+use crate::provider::{HostEdges, HostProviders};
 use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
@@ -114,6 +114,7 @@ pub struct HostBroker {
     schedules: Option<Arc<Schedules>>,
     own: Option<Own>,
     providers: Option<Arc<HostProviders>>,
+    edges: Option<Arc<HostEdges>>,
 }
 
 /// What stands behind `OwnHistory`.
@@ -141,6 +142,7 @@ impl HostBroker {
             secrets: None,
             own: None,
             providers: None,
+            edges: None,
             repositories: None,
             mailer: None,
             kept: None,
@@ -156,8 +158,8 @@ impl HostBroker {
 
     /// The same broker with these providers behind the handles of theirs.
     #[must_use]
-    pub fn providing(self, providers: Arc<HostProviders>) -> Self {
-        Self { providers: Some(providers), ..self }
+    pub fn providing(self, providers: Arc<HostProviders>, edges: Arc<HostEdges>) -> Self {
+        Self { providers: Some(providers), edges: Some(edges), ..self }
     }
 
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
@@ -295,6 +297,12 @@ impl HostBroker {
         let (Some(providers), Some((decision, arguments))) = (self.providers.clone(), lease.provided()) else {
             return refused(BrokerFault::Unserved);
         };
+        if decision.provider_type != ProviderType::Mcp {
+            let edges = self.edges.as_ref();
+            let called = edges.and_then(|edges| edges.call_tool(decision, arguments, lease.identity().id));
+            let Some(called) = called else { return refused(BrokerFault::Unserved) };
+            return self.carried(lease, async move { called.await.map(|reply| BrokerReply::Called(Box::new(reply))) });
+        }
         let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
         let subject = lease.identity().subject.clone();
         self.carried(lease, async move {
@@ -366,10 +374,11 @@ impl Broker for HostBroker {
             // It runs in the workspace, and only this kernel keeps it there.
             HandleFamily::Terminal => terminal::IS_THERE && self.files.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
-            HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
-                kind.instance() == ProviderType::Mcp.as_str()
-                    && self.providers.as_ref().is_some_and(|providers| !providers.is_empty())
-            }
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => match ProviderType::named(kind.instance()) {
+                Some(ProviderType::Mcp) => self.providers.as_ref().is_some_and(|providers| !providers.is_empty()),
+                Some(elsewhere) => self.edges.as_ref().is_some_and(|edges| edges.has_kind(elsewhere)),
+                None => false,
+            },
         }
     }
 

@@ -20,6 +20,7 @@ mod repositories;
 mod reviews;
 mod schedules;
 mod self_model;
+mod skills;
 mod surface;
 mod table;
 mod terminal;

@@ -53,15 +53,23 @@ impl Service {
                 }
                 let settings = self.host.config().mcp();
                 let millis = |span: core::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-                super::document(&Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience) })
+                let (turn_ms, patience_ms) = (millis(settings.turn), millis(settings.patience));
+                super::document(&Greeting { turn_ms, patience_ms, skills: self.host.skills().is_configured() })
             }
             McpRequest::Tools(caller) => {
                 let asker = self.asker(caller, peer)?;
-                super::document(&self.tools(&asker.session))
+                super::document(&self.tools(&asker.session)?)
             }
             McpRequest::Call(call) => {
                 let asker = self.asker(&call.caller, peer)?;
                 super::document(&self.tool_call(&asker, call).await?)
+            }
+            McpRequest::Skills(caller) => super::document(&self.loaded(&self.asker(caller, peer)?.session)?),
+            McpRequest::Skill(caller, name) => {
+                super::document(&self.instructions(&self.asker(caller, peer)?.session, name)?)
+            }
+            McpRequest::SkillPart(caller, name, path) => {
+                super::document(&self.resource(&self.asker(caller, peer)?.session, name, path)?)
             }
             McpRequest::ClientCreate { proof, name, subject } => {
                 super::document(&self.create_client(&self.operator(proof, peer)?, name, subject).await?)
@@ -84,14 +92,16 @@ impl Service {
         Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
     }
 
-    fn tools(&self, session: &Session) -> ToolsShown {
+    fn tools(&self, session: &Session) -> Result<ToolsShown, Fault> {
         let (surface, registry) = (self.surface_for(session), self.host.executor().registry());
         let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
         // Where there is nothing to be found, there is nothing to search with.
         if surface.deferred().next().is_some() {
             tools.extend(surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written)));
         }
-        ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default() }
+        // A folder that cannot be read takes no tool away: the list says nothing of skills then.
+        let skills = self.loaded(session).unwrap_or_default();
+        Ok(ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default(), skills })
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
@@ -126,7 +136,7 @@ impl Service {
         let (Some(same), Some(tool)) = (same, meant) else {
             // It is on record; what it was called is nobody's business there.
             return match call.tool.as_str() {
-                INVOKE_TOOL => Ok(ToolReply::Ended(end(None, &outcome, false)?)),
+                INVOKE_TOOL => Ok(ToolReply::Ended(self.end(asker, None, &outcome, false)?)),
                 _ => Ok(ToolReply::Unknown),
             };
         };
@@ -135,7 +145,7 @@ impl Service {
             outcome = executor.resume(&asker.session, by).await;
             changed = true;
         }
-        let end = end(Some(tool), &outcome, changed)?;
+        let end = self.end(asker, Some(tool), &outcome, changed)?;
         let Ended::Pending { approval, expires_at } = *outcome.ended() else {
             self.repeats.forget(&same);
             return Ok(ToolReply::Ended(end));
@@ -152,6 +162,13 @@ impl Service {
             answers: question.is_some(),
             question: question.unwrap_or_default(),
         }))
+    }
+
+    /// How a call ended, for a program.
+    fn end(&self, asker: &Asker, tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
+        let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
+        let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
+        Ok(ToolEnd { outcome: self.outcome_told(&asker.session, outcome)?, capability, diagnostic, changed })
     }
 
     /// The person who sits at a program, by the configuration's word.
@@ -247,11 +264,4 @@ fn operation(written: &RenderedTool) -> Option<ToolShown> {
         network: if searches { Network::Local } else { Network::External },
         idempotent: false,
     })
-}
-
-/// How a call ended, for a program.
-fn end(tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
-    let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
-    let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
-    Ok(ToolEnd { outcome: serde_json::to_value(outcome).map_err(|_| unsaid())?, capability, diagnostic, changed })
 }

@@ -15,8 +15,9 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, ListToolsResult,
-    PaginatedRequestParams, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -80,7 +81,8 @@ impl HttpServer {
             .with_json_response(true)
             .with_max_request_body_bytes(MAX_BODY)
             .with_cancellation_token(calls.clone());
-        let protocol = StreamableHttpService::new(|| Ok(ByRequest), sessions, config);
+        let handler = ByRequest { skills: service.host().skills().is_configured() };
+        let protocol = StreamableHttpService::new(move || Ok(handler), sessions, config);
         let router = Router::new()
             .route_service(PATH, protocol)
             .fallback(async || guard::Refused::not_found())
@@ -103,7 +105,11 @@ impl HttpServer {
 }
 
 /// The handler of whichever client a request comes from: the guard has found it, and it travels with the request.
-struct ByRequest;
+#[derive(Clone, Copy)]
+struct ByRequest {
+    /// Whether the host has skills at all.
+    skills: bool,
+}
 
 impl ByRequest {
     fn of(context: &RequestContext<RoleServer>) -> Result<Handler, ErrorData> {
@@ -116,7 +122,7 @@ impl ByRequest {
 
 impl ServerHandler for ByRequest {
     fn get_info(&self) -> ServerConfig {
-        handler::info()
+        handler::info(self.skills)
     }
 
     async fn list_tools(
@@ -133,6 +139,38 @@ impl ServerHandler for ByRequest {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         Self::of(&context)?.call_tool(params, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Self::of(&context)?.list_prompts(page, context).await
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Self::of(&context)?.get_prompt(params, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Self::of(&context)?.list_resources(page, context).await
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Self::of(&context)?.read_resource(params, context).await
     }
 
     async fn on_custom_request(

@@ -19,6 +19,7 @@ mod lift;
 mod portable;
 mod question;
 mod result;
+mod skills;
 mod stdio;
 mod turns;
 
