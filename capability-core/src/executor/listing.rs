@@ -6,7 +6,7 @@ use super::{Executor, Inner};
 use crate::contract::{Capability, Network};
 use crate::policy::{Binding, Contributor, OptIn, Policy, Question, Verdict, evaluate};
 use crate::provider::decide;
-use crate::provider::{Decisions, ProviderDecision, ProviderSnapshot, ProviderType};
+use crate::provider::{Decisions, ProviderDecision, ProviderFact, ProviderSnapshot, ProviderState, ProviderType};
 use crate::registry::Registered;
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -27,7 +27,8 @@ impl Executor {
             all.extend(admitting.provided(kind, &snapshot));
         }
         let revision = *policy.revision().as_bytes();
-        Arc::new(Decisions::new(session.identity().id, snapshot.revision(), revision, all))
+        let unready = ProviderType::ALL.into_iter().flat_map(|kind| admitting.unready(kind, &snapshot)).collect();
+        Arc::new(Decisions::new(session.identity().id, snapshot.revision(), revision, all, unready))
     }
 }
 
@@ -51,10 +52,7 @@ impl Admitting<'_> {
     /// Every tool of providers of one kind, by provider and native id: in the order of the kinds, which are sorted. One entry
     /// leads to them, the newest of that name. Those of other sessions are not this one's to know of.
     fn provided(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
-        let registry = &self.inner.registry;
-        let way = way_to(kind).and_then(|name| registry.resolve(name, registry.newest(name)?.get()));
-        let Some(held) = way.filter(|held| held.through() == Some(kind)) else { return Vec::new() };
-        let entry = held.entry();
+        let Some(entry) = self.way(kind).map(Registered::entry) else { return Vec::new() };
         let bound = self.inner.binds(entry);
         let session = self.session.identity().id;
         let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
@@ -69,6 +67,25 @@ impl Admitting<'_> {
             .collect();
         decided.sort_by(|one, other| (&one.provider_id, &one.native_id).cmp(&(&other.provider_id, &other.native_id)));
         decided
+    }
+
+    /// The providers of one kind that are not ready, as far as they are this session's to know of.
+    fn unready(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderFact> {
+        let Some(entry) = self.way(kind).map(Registered::entry) else { return Vec::new() };
+        let session = self.session.identity().id;
+        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let may_know = |state: &&ProviderState| {
+            let whole = self.admitted(entry, ProviderDecision::compiled(entry, true), Some((&state.id, "")));
+            whole.is_visible()
+        };
+        own.filter(may_know).filter_map(ProviderFact::of).collect()
+    }
+
+    /// The entry that providers' own tools of one kind are called through.
+    fn way(&self, kind: ProviderType) -> Option<&Registered> {
+        let registry = &self.inner.registry;
+        let way = way_to(kind).and_then(|name| registry.resolve(name, registry.newest(name)?.get()));
+        way.filter(|held| held.through() == Some(kind))
     }
 
     /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,
