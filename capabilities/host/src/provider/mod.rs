@@ -20,7 +20,7 @@ mod told;
 pub use edges::{EdgeTold, HostEdges};
 pub use pins::{Pin, PinChange};
 pub use settings::{ClassLine, ServerSettings, Start, Way};
-pub use told::{ServerTold, ToolTold};
+pub use told::{ServerTold, ToolTold, counts_because};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

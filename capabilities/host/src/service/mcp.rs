@@ -89,7 +89,7 @@ impl Service {
         let compiled = decisions.iter().filter(|decision| decision.definition.is_none());
         let mut options = self.surface_options();
         options.pinned.extend(compiled.map(|decision| decision.capability.as_str().to_owned()));
-        Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
+        Surface::of(executor, decisions.iter().map(|decision| &**decision), &options).beside(&decisions)
     }
 
     fn tools(&self, session: &Session) -> Result<ToolsShown, Fault> {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use core::num::NonZeroU32;
 
 use capability_core::contract::{Confirmation, Network, SideEffect};
+use capability_core::handle::{ToolContent, ToolReply};
 
 use super::portable::portable;
 use crate::protocol::{Fault, ToolEnd, ToolShown, ToolWaits};
@@ -79,10 +80,10 @@ fn facts(end: &ToolEnd) -> MetaObject {
 pub fn ended(end: &ToolEnd) -> CallToolResult {
     let meta = facts(end);
     let mut result = match end.outcome.get("result") {
-        Some(value) => given(value.clone()),
+        Some(value) => lifted(end, value).unwrap_or_else(|| given(value.clone())),
         None => CallToolResult::error(vec![ContentBlock::text(sentences(end))]),
     };
-    if let (false, Some((_, told))) = (result.is_error == Some(true), &end.diagnostic) {
+    if let (Some(_), Some((_, told))) = (end.outcome.get("result"), &end.diagnostic) {
         // It ran, and not where it was thought to: another provider served.
         let notice = end.outcome.get("notice").and_then(Value::as_str).unwrap_or(told);
         result.content.insert(0, ContentBlock::text(notice));
@@ -94,6 +95,36 @@ pub fn ended(end: &ToolEnd) -> CallToolResult {
     }
     result.meta = Some(meta);
     result
+}
+
+/// The capabilities that providers' own tools are called through.
+const THROUGH: [&str; 3] = ["mcp.call", "edge.call", "relay.call"];
+
+/// What a provider's tool answered, in the protocol's own places: a failure there is a failure here, its text is text, and its
+/// data is what its own schema promises.
+fn lifted(end: &ToolEnd, value: &Value) -> Option<CallToolResult> {
+    let (through, _) = end.capability.as_ref()?;
+    if !THROUGH.contains(&through.as_str()) {
+        return None;
+    }
+    let reply: ToolReply = serde_json::from_value(value.clone()).ok()?;
+    let content = reply.content.into_iter().map(|piece| match piece {
+        ToolContent::Text { text } => ContentBlock::text(text),
+        ToolContent::Omitted { what, bytes } => {
+            let what = serde_json::to_value(what).unwrap_or_default();
+            let what = what.as_str().unwrap_or("other");
+            ContentBlock::text(format!("[left out: content of the kind `{what}`, {bytes} bytes]"))
+        }
+    });
+    let mut content: Vec<_> = content.collect();
+    // As with any result: whoever takes no structure, or none but an object, is not left without.
+    content.extend(reply.structured.as_ref().filter(|data| !data.is_object() || content.is_empty()).map(|data| {
+        ContentBlock::text(data.to_string())
+    }));
+    let mut result = CallToolResult::success(content);
+    result.is_error = Some(reply.is_error);
+    result.structured_content = reply.structured;
+    Some(result)
 }
 
 /// A result, as structure and as text.
