@@ -185,3 +185,40 @@ pub fn fault(fault: &Fault) -> CallToolResult {
     let help = fault.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
     CallToolResult::error(vec![ContentBlock::text(format!("{}{help}", fault.message))])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ended;
+    use crate::protocol::ToolEnd;
+    use serde_json::{Value, json};
+
+    fn of(capability: &str, result: &Value) -> Value {
+        let end = ToolEnd {
+            outcome: json!({ "outcome": "executed", "result": result }),
+            capability: Some((capability.to_owned(), core::num::NonZeroU32::MIN)),
+            diagnostic: None,
+            changed: false,
+        };
+        serde_json::to_value(ended(&end)).unwrap()
+    }
+
+    /// What a provider's tool says of its own call is said in the protocol's own places: a client goes by those.
+    #[test]
+    fn a_foreign_failure_is_a_failure() {
+        let omitted = json!({ "kind": "omitted", "what": "image", "bytes": 12 });
+        let reply = json!({ "content": [{ "kind": "text", "text": "no" }, omitted], "structured": null, "is_error": true });
+        for through in ["mcp.call", "edge.call", "relay.call"] {
+            let told = of(through, &reply);
+            let left_out = "[left out: content of the kind `image`, 12 bytes]";
+            let content = json!([{ "type": "text", "text": "no" }, { "type": "text", "text": left_out }]);
+            assert_eq!((&told["isError"], &told["content"]), (&json!(true), &content), "{told}");
+            assert_eq!(told.get("structuredContent"), None, "{told}");
+        }
+        let reply = json!({ "content": [], "structured": { "n": 1 }, "is_error": false });
+        let told = of("mcp.call", &reply);
+        let text = json!([{ "type": "text", "text": "{\"n\":1}" }]);
+        assert_eq!((&told["isError"], &told["structuredContent"], &told["content"]), (&json!(false), &json!({ "n": 1 }), &text));
+        // What is compiled in answers as it did, whatever its result looks like.
+        assert_eq!(of("lab.call", &reply)["structuredContent"], reply);
+    }
+}
