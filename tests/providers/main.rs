@@ -17,6 +17,10 @@ mod foreign;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod host_edges;
+#[cfg(test)]
+mod host_skills;
+#[cfg(test)]
 mod mcp_calls;
 #[cfg(test)]
 mod mcp_hostile;

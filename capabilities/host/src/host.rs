@@ -139,9 +139,9 @@ impl Host {
             Arc::clone(&environment),
         )?);
         let entries: Vec<_> = registry.iter().map(|held| held.entry()).collect();
-        let required = Arc::new(RequiredPolicy::new(Arc::clone(&policy), &Registered::of(entries))?);
+        let required = Arc::new(RequiredPolicy::new(Arc::clone(&policy), &Registered::of(entries.iter().copied()))?);
         let folder = skills_folder(&config, &data_dir)?;
-        let skills = HostSkills::open(folder, database.skills(), Arc::clone(&required), &registry)?;
+        let skills = HostSkills::open(folder, database.skills(), Arc::clone(&required), entries)?;
         let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();

@@ -5,18 +5,29 @@ use std::sync::Arc;
 use capability_core::approval::Operator;
 use capability_core::audit::{ConfiguredName, SettingKey, SkillSet};
 use capability_core::policy::{Policy, PolicyRevision};
+use capability_core::provider::Decisions;
 
 use super::Host;
 use crate::blocking::blocking;
 use crate::error::SettingError;
 use crate::policy::zone;
-use crate::skill::{Found, HostSkills};
+use crate::skill::{Found, HostSkills, PackageFault, SkillTold};
 
 impl Host {
     /// The skills that lie in the configured folder, and those that were accepted.
     #[must_use]
     pub const fn skills(&self) -> &Arc<HostSkills> {
         &self.skills
+    }
+
+    /// Every skill and where it stands, with its tools as these decisions have them. Reads files.
+    ///
+    /// # Errors
+    /// [`PackageFault`] when the folder cannot be read.
+    pub fn told_of_skills(&self, decisions: &Decisions) -> Result<Vec<SkillTold>, PackageFault> {
+        let (servers, registry) = (|name: &str| self.providers.has(name), self.executor.registry());
+        let names = self.skills.names()?;
+        Ok(names.iter().map(|name| self.skills.told(name, &servers, registry, decisions)).collect())
     }
 
     /// Lets a skill come into use as it is now: recorded first, in force second. `digest` names the package that the operator

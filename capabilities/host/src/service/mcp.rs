@@ -12,16 +12,18 @@ pub(super) use passes::Passes;
 pub(super) use repeats::Repeats;
 pub(super) use state::States;
 
-use capability_core::Session;
 use capability_core::approval::{ApprovalId, Filed, PendingApproval, Successor};
 use capability_core::contract::{Network, SideEffect};
-use capability_core::executor::{Ended, Outcome};
+use capability_core::executor::{Ended, Outcome, Proposal};
+use capability_core::handle::HandleFamily;
+use capability_core::provider::ProviderType;
 use capability_core::registry::Registry;
 use capability_core::session::Subject;
 use capability_core::store::Answer;
 use capability_core::surface::{
-    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceRefusal, TOOL_SEARCH, Tool,
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceRefusal, TOOL_SEARCH, Tool, WireName,
 };
+use capability_core::{Capability, Session};
 use rustix::process::Pid;
 use serde_json::Value;
 
@@ -106,7 +108,11 @@ impl Service {
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
         let surface = self.surface_for(&asker.session);
+        let unowned = self.unowned(&surface, &call.tool);
         let proposal = match surface.call(&call.tool, call.arguments.as_bytes()) {
+            SurfaceCall::Proposal(_) if let Some(entry) = unowned => {
+                Proposal::new(entry.name().as_str(), entry.version().get(), call.arguments.as_bytes())
+            }
             SurfaceCall::Proposal(proposal) => proposal,
             SurfaceCall::Found(found) => {
                 return Ok(ToolReply::Found(serde_json::to_value(found).map_err(|_| unsaid())?));
@@ -137,6 +143,7 @@ impl Service {
             // It is on record; what it was called is nobody's business there.
             return match call.tool.as_str() {
                 INVOKE_TOOL => Ok(ToolReply::Ended(self.end(asker, None, &outcome, false)?)),
+                _ if unowned.is_some() => Ok(ToolReply::Ended(self.end(asker, None, &outcome, false)?)),
                 _ => Ok(ToolReply::Unknown),
             };
         };
@@ -162,6 +169,21 @@ impl Service {
             answers: question.is_some(),
             question: question.unwrap_or_default(),
         }))
+    }
+
+    /// A capability of the build that leads to providers of a kind of which there is none: called as tools are, it is no unknown
+    /// tool, and nobody owns it.
+    fn unowned(&self, surface: &Surface, tool: &str) -> Option<&'static Capability> {
+        if surface.find(tool).is_some() {
+            return None;
+        }
+        let (executor, name) = (self.host.executor(), tool.replace('-', "."));
+        let registry = executor.registry();
+        let entry = registry.resolve(&name, registry.newest(&name)?.get())?.entry();
+        let mut kinds = entry.handles().iter().filter(|kind| kind.family() == HandleFamily::ProviderTool);
+        let kind = kinds.next().and_then(|kind| ProviderType::named(kind.instance()))?;
+        let is_named = WireName::of_capability(entry.name()).as_str() == tool;
+        (is_named && !executor.providers().has(kind)).then_some(entry)
     }
 
     /// How a call ended, for a program.

@@ -54,12 +54,7 @@ impl Service {
     }
 
     fn skills_for(&self, decisions: &Decisions) -> Result<Vec<SkillTold>, Fault> {
-        let (skills, registry) = (self.host.skills(), self.host.executor().registry());
-        let servers = |name: &str| self.host.providers().has(name);
-        blocking(|| {
-            let names = skills.names().map_err(|fault| Fault::told(4, &fault))?;
-            Ok(names.iter().map(|name| skills.told(name, &servers, registry, decisions)).collect())
-        })
+        blocking(|| self.host.told_of_skills(decisions)).map_err(|fault| Fault::told(4, &fault))
     }
 
     /// One skill with everything in it.

@@ -71,7 +71,7 @@ impl HostSkills {
         folder: Option<PathBuf>,
         store: SqliteSkills,
         policy: Arc<RequiredPolicy>,
-        registry: &Registry,
+        entries: Vec<&'static Capability>,
     ) -> Result<Self, StoreFault> {
         let mut accepted = BTreeMap::new();
         for KeptSkill { name, digest, package, at } in store.all()? {
@@ -79,7 +79,6 @@ impl HostSkills {
             let digest = digest.try_into().unwrap_or_default();
             accepted.insert(name, Accepted { digest, package, at });
         }
-        let entries = registry.iter().map(|held| held.entry()).collect();
         let (accepted, changing) = (Mutex::new(accepted), tokio::sync::Mutex::default());
         let skills = Self { folder, store, policy, entries, accepted, changing };
         skills.require();
