@@ -317,21 +317,14 @@ async fn changes_are_heard_from_an_older_server_over_http() {
         fs::rename(file.with_extension("new"), &file).unwrap();
     };
     write("does alpha");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/providers/older_http.py");
-    let mut child =
-        Command::new(target().join("python/bin/python")).args([&script, &file]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut port = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
-    let url = format!("[mcp.servers.lab]\nurl = \"http://127.0.0.1:{}/mcp\"\ndiscovery_s = 50\n", port.trim());
-    let lab = Lab::new(&url);
+    let web = WebServer::start("older_http.py", &[file.to_str().unwrap()]);
+    let lab = Lab::new(&web.config("check_s = 3600\n"));
     lab.connect("lab").await.unwrap();
     assert_eq!(lab.tools("lab"), [("alpha".to_owned(), Standing::Accepted)]);
     // The stream is opened after the list was read: what changes before it is open is heard by nobody.
     tokio::time::sleep(Duration::from_secs(2)).await;
     write("does something else");
-    // Nobody calls anything meanwhile, so that no list is read for its age.
+    // Nobody calls anything meanwhile and it is not looked at, so that no list is read for its age.
     lab.until("the change", |lab| (lab.tools("lab")[0].1 == Standing::Changed).then_some(())).await;
     lab.host().close().await;
-    child.kill().unwrap();
-    child.wait().unwrap();
 }

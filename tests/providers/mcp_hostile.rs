@@ -211,7 +211,8 @@ async fn a_secret_that_is_too_short_to_be_found_again_is_not_given() {
         fs::write(&secret, value).unwrap();
         fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
         let more = format!("secrets = {{ LAB_TOKEN = {secret:?} }}\ndiscovery_s = 30\n");
-        let lab = Lab::new(&(server("lab", &self::lab("well", Some(&started))) + &more));
+        let config = server("lab", &lab("well", Some(&started))) + &more;
+        let lab = Lab::new(&config);
         let connected = lab.connect("lab").await;
         assert_eq!((connected.is_ok(), started.exists()), (given, given), "{value}: {connected:?}");
         if !given {
