@@ -465,7 +465,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[edges.NAME]` `kind`, `carries_out`; under `[fallback]` and `[bind]` names of capabilities; under `[skills]` `folder`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[edges.NAME]` `kind`, `carries_out`; under `[fallback]` and `[bind]` names of capabilities; under `[skills]` `folder`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, `check_s`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -561,6 +561,8 @@ mod tests {
             ("[endpoints.a]\nurl = \"https://a\"\ninsecure = true\n", 3, "unknown field `insecure`"),
             ("[mcp.servers.a]\n", 1, "neither `command` nor `url`"),
             ("\n[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://a\"\n", 4, "both `command` and `url`"),
+            ("[mcp.servers.a]\nurl = \"http://a\"\ncheck_s = 0\n", 3, "`check_s` is 0: it is 1 to 3600"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ncheck_s = 9\n", 3, "`check_s` is about an address"),
             ("[mcp.servers.A]\ncommand = [\"x\"]\n", 1, "`A` is no server's name"),
             ("[mcp.servers.a]\ncommand = [\"\"]\n", 2, "names no program"),
             ("[mcp.servers.a]\ncommand = [\"x\"]\nenv = [\"A=B\"]\n", 3, "`A=B` is no variable's name"),
