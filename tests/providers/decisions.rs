@@ -309,11 +309,16 @@ async fn a_provider_of_whose_tools_nothing_is_known_is_told_and_not_absent() {
     ];
     assert_eq!(told(&bench.session), json!(rows));
     assert_eq!(told(&bench.session(1, Mode::Plan, 1)), json!(rows), "what is planned with is known as well");
-    assert_eq!(told(&bench.declaring(&["mcp.call:gone"])), json!([rows[1]]));
+    for declared in ["mcp.call:gone", "provider.call:gone", "tool.call:gone/find"] {
+        assert_eq!(told(&bench.declaring(&[declared])), json!([rows[1]]), "{declared}");
+    }
     assert_eq!(told(&bench.declaring(&["lab.asks"])), Value::Null);
     // What could not be read is not called, and nobody is asked about it.
     let call = json!({ "server": "locked", "tool": "find", "arguments": {} });
     let outcome = bench.invoke("mcp.call", &call).await;
     assert_eq!((outcome.code(), outcome.approval()), (Some(Code::ProviderOffline), None), "{outcome:?}");
-    assert_eq!(outcome.provider().and_then(|decided| decided.offline_reason.as_deref()), Some("its tools could not be listed"));
+    assert_eq!(
+        outcome.provider().and_then(|decided| decided.offline_reason.as_deref()),
+        Some("its tools could not be listed")
+    );
 }

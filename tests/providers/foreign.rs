@@ -288,7 +288,8 @@ fn patterns_and_tuples_in_a_schema_are_held_to() {
         "additionalProperties": false
     });
     assert_eq!(standing_of(schema.clone()), Standing::Accepted);
-    let bench = bench_with(vec![ProvidedTool::new(ToolDefinition { input_schema: schema, ..definition("docs", "find") })]);
+    let bench =
+        bench_with(vec![ProvidedTool::new(ToolDefinition { input_schema: schema, ..definition("docs", "find") })]);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for (arguments, kind) in [
         (json!({ "m": { "7": "a" }, "t": [1, "a"] }), Kind::Pending),

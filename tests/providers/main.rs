@@ -9,9 +9,13 @@ use capabilities as _;
 mod fixtures;
 
 #[cfg(test)]
+mod called;
+#[cfg(test)]
 mod decisions;
 #[cfg(test)]
 mod edges;
+#[cfg(test)]
+mod effects;
 #[cfg(test)]
 mod foreign;
 #[cfg(test)]
@@ -20,6 +24,8 @@ mod health;
 mod host_edges;
 #[cfg(test)]
 mod host_skills;
+#[cfg(test)]
+mod killed;
 #[cfg(test)]
 mod mcp_calls;
 #[cfg(test)]

@@ -125,7 +125,8 @@ async fn nobody_is_asked_about_a_tool_while_its_servers_list_is_unread() {
 async fn what_changed_and_changed_back_has_changed() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("tools.json");
-    let tools = |said: &str| format!(r#"[{{"name":"alpha","description":"{said}","inputSchema":{{"type":"object"}}}}]"#);
+    let tools =
+        |said: &str| format!(r#"[{{"name":"alpha","description":"{said}","inputSchema":{{"type":"object"}}}}]"#);
     write(&file, &tools("reads"));
     let config = server("lab", &lab("from_file", Some(&file))) + "discovery_s = 30\n";
     let mut lab = Lab::new(&config);

@@ -107,7 +107,11 @@ async fn a_server_over_http_that_goes_away_is_offline_until_it_is_there_again() 
         web.end();
         gone(&lab).await;
         let outcome = lab.ask(&lab.anybody(), "alpha", json!({})).await;
-        assert_eq!((outcome.code(), outcome.approval()), (Some(Code::ProviderOffline), None), "{revision}: {outcome:?}");
+        assert_eq!(
+            (outcome.code(), outcome.approval()),
+            (Some(Code::ProviderOffline), None),
+            "{revision}: {outcome:?}"
+        );
         assert_eq!(lab.tools("lab").len(), 1, "{revision}: it stays in sight");
         assert_eq!(lab.connect("lab").await, Err(BrokerFault::Unavailable), "{revision}");
         let _web = web.again(&file, &told);
@@ -154,7 +158,11 @@ async fn a_session_that_the_server_forgot_is_opened_again() {
         let _web = web.again(&file, &["revision=2025-06-18", &strict, &says]);
         let outcome = lab.host().executor().resume(&session, id).await;
         let called = || notes(&file).iter().filter(|note| note.starts_with("called")).count();
-        assert_eq!((outcome.kind() == Kind::Executed, called()), (runs, usize::from(runs)), "{strict} {says}: {outcome:?}");
+        assert_eq!(
+            (outcome.kind() == Kind::Executed, called()),
+            (runs, usize::from(runs)),
+            "{strict} {says}: {outcome:?}"
+        );
         if says.ends_with("else") {
             assert_eq!(lab.tools("lab")[0].1, Standing::Changed);
             continue;
@@ -165,7 +173,13 @@ async fn a_session_that_the_server_forgot_is_opened_again() {
     }
 }
 
-async fn as_subject(lab: &Lab, operator: &Operator, subject: &str, name: &str, arguments: serde_json::Value) -> Outcome {
+async fn as_subject(
+    lab: &Lab,
+    operator: &Operator,
+    subject: &str,
+    name: &str,
+    arguments: serde_json::Value,
+) -> Outcome {
     let session = lab.session(subject, &["mcp.call:*", "mcp.connect:*"]);
     let asked = lab.host().executor().invoke(&session, Proposal::new(name, 1, arguments.to_string())).await;
     let Some(id) = asked.approval() else { return asked };

@@ -17,6 +17,7 @@ use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
+use crate::agents::Agents;
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
 use crate::config::{Config, ConfigError, open_workspace};
@@ -62,6 +63,7 @@ pub struct Host {
     providers: Arc<HostProviders>,
     edges: Arc<HostEdges>,
     skills: Arc<HostSkills>,
+    agents: Arc<Agents>,
     /// Told whenever something comes in from outside.
     arrivals: tokio::sync::watch::Sender<u64>,
     inbox: SqliteInbox,
@@ -116,7 +118,7 @@ impl Host {
         config.check_names(&data_dir.config(), &names)?;
         config.check_grants(&data_dir.config(), &registry)?;
         config.check_edges(&data_dir.config(), &registry)?;
-        let manifests = Manifests::new(data_dir.subjects(), &registry);
+        let manifests = Manifests::new(data_dir.subjects(), &registry, config.mcp.servers.keys().cloned().collect());
         let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
         manifests.check(&data_dir.config(), declared)?;
         let bound = bound(&config, &data_dir)?;
@@ -163,6 +165,13 @@ impl Host {
         let broker = broker.keeping(database.state(), database.reviews());
         let names = registry.iter().map(|held| held.entry().name().as_str().to_owned());
         let broker = broker.scheduling(Schedules::new(database.schedules(), Arc::clone(&environment), names.collect()));
+        let agents = Arc::new(Agents::new(
+            config.bindings().agents.clone(),
+            data_dir.path().to_owned(),
+            Arc::clone(&environment),
+            Arc::clone(&log) as _,
+        ));
+        let broker = broker.starting(Arc::clone(&agents)).recording(Arc::clone(&log) as _);
         let broker = broker.with(bound, resolver).providing(Arc::clone(&providers), Arc::clone(&edges));
         let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
@@ -204,6 +213,7 @@ impl Host {
             providers,
             edges,
             skills: Arc::new(skills),
+            agents,
             arrivals: tokio::sync::watch::Sender::new(0),
             inbox: database.inbox(),
             journal,
@@ -398,6 +408,11 @@ impl Host {
         &self.database
     }
 
+    /// The agents that the operator configured, and their turns.
+    pub(crate) const fn agents(&self) -> &Arc<Agents> {
+        &self.agents
+    }
+
     /// The manifests of its subjects.
     pub(crate) const fn manifests(&self) -> &Manifests {
         &self.manifests
@@ -479,6 +494,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         workspace,
         secrets: Some(data_dir.secrets()),
         mail: bindings.mail.clone(),
+        trees: bindings.trees.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
         own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })

@@ -23,7 +23,7 @@ pub use channels::MOST_TOLD;
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use capability_core::Session;
 use capability_core::approval::Operator;
@@ -67,6 +67,14 @@ impl Service {
         Self { host, waiters, answered, repeats, passes, states, web: OnceLock::new(), channels, codes }
     }
 
+    /// The same, shared by whoever speaks with its agents.
+    #[must_use]
+    pub fn shared(host: Host) -> Arc<Self> {
+        let service = Arc::new(Self::new(host));
+        service.host.agents().serve_by(&service);
+        service
+    }
+
     /// The host itself.
     pub(crate) const fn host(&self) -> &Host {
         &self.host
@@ -80,6 +88,7 @@ impl Service {
     /// Gives back what the host holds at services outside.
     pub async fn close(&self) {
         self.settle_channels().await;
+        self.host.agents().close().await;
         self.host.close().await;
     }
 
@@ -215,6 +224,10 @@ impl Service {
     /// Who asks. The local subject unless a client's token names another one or an operator vouches for it, and never less
     /// strict than asked.
     fn session_of(&self, caller: &Caller, client: Option<&ClientEntry>, peer: Option<Pid>) -> Result<Session, Fault> {
+        // An agent's own connection: its session is the turn's, whatever else it says.
+        if let Some(session) = caller.client.as_ref().and_then(|own| self.host.agents().session(own.connection)) {
+            return Ok(session);
+        }
         let subject = match (&caller.subject, client) {
             (None, None) => Subject::local(),
             (None, Some(client)) => client.subject.clone(),
@@ -278,7 +291,7 @@ impl Service {
     }
 
     /// The same for one of its slots.
-    fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
+    pub(crate) fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
         if *subject == Subject::local() {
             return match slot {
                 None => Ok(Declarations::everything()),

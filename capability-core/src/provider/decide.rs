@@ -262,7 +262,9 @@ fn reached(mut decision: ProviderDecision, state: &ProviderState) -> ProviderDec
 const fn degraded(reach: ProviderReach) -> Option<Cow<'static, str>> {
     match reach {
         ProviderReach::Degraded(why) => Some(Cow::Borrowed(why)),
-        ProviderReach::Ready | ProviderReach::Unread(_) | ProviderReach::NotConnected | ProviderReach::Offline(_) => None,
+        ProviderReach::Ready | ProviderReach::Unread(_) | ProviderReach::NotConnected | ProviderReach::Offline(_) => {
+            None
+        }
     }
 }
 

@@ -91,7 +91,9 @@ impl ServerTold {
 pub fn counts_because(classified: bool, raised: bool) -> &'static str {
     match (classified, raised) {
         (true, false) => "the configuration classifies this very definition",
-        (true, true) => "the configuration says less of this very definition than the tool claims, so the stricter holds",
+        (true, true) => {
+            "the configuration says less of this very definition than the tool claims, so the stricter holds"
+        }
         (false, _) => "nobody has classified it",
     }
 }

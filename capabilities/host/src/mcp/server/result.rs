@@ -118,9 +118,13 @@ fn lifted(end: &ToolEnd, value: &Value) -> Option<CallToolResult> {
     });
     let mut content: Vec<_> = content.collect();
     // As with any result: whoever takes no structure, or none but an object, is not left without.
-    content.extend(reply.structured.as_ref().filter(|data| !data.is_object() || content.is_empty()).map(|data| {
-        ContentBlock::text(data.to_string())
-    }));
+    content.extend(
+        reply
+            .structured
+            .as_ref()
+            .filter(|data| !data.is_object() || content.is_empty())
+            .map(|data| ContentBlock::text(data.to_string())),
+    );
     let mut result = CallToolResult::success(content);
     result.is_error = Some(reply.is_error);
     result.structured_content = reply.structured;
@@ -206,7 +210,8 @@ mod tests {
     #[test]
     fn a_foreign_failure_is_a_failure() {
         let omitted = json!({ "kind": "omitted", "what": "image", "bytes": 12 });
-        let reply = json!({ "content": [{ "kind": "text", "text": "no" }, omitted], "structured": null, "is_error": true });
+        let reply =
+            json!({ "content": [{ "kind": "text", "text": "no" }, omitted], "structured": null, "is_error": true });
         for through in ["mcp.call", "edge.call", "relay.call"] {
             let told = of(through, &reply);
             let left_out = "[left out: content of the kind `image`, 12 bytes]";
@@ -217,7 +222,10 @@ mod tests {
         let reply = json!({ "content": [], "structured": { "n": 1 }, "is_error": false });
         let told = of("mcp.call", &reply);
         let text = json!([{ "type": "text", "text": "{\"n\":1}" }]);
-        assert_eq!((&told["isError"], &told["structuredContent"], &told["content"]), (&json!(false), &json!({ "n": 1 }), &text));
+        assert_eq!(
+            (&told["isError"], &told["structuredContent"], &told["content"]),
+            (&json!(false), &json!({ "n": 1 }), &text)
+        );
         // What is compiled in answers as it did, whatever its result looks like.
         assert_eq!(of("lab.call", &reply)["structuredContent"], reply);
     }

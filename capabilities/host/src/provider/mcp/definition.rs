@@ -92,7 +92,9 @@ mod tests {
         for name in ["alpha", "fs.read", "../etc", "Alpha", "get-env", &"x".repeat(128)] {
             assert_eq!(fault(&named(name)), None, "{name}");
         }
-        for name in ["", "a b", " a", "a ", &"x".repeat(129), "nul\0", "rtl\u{202e}gpj.exe", "\u{430}lpha", "a\nb", "tab\t"] {
+        for name in
+            ["", "a b", " a", "a ", &"x".repeat(129), "nul\0", "rtl\u{202e}gpj.exe", "\u{430}lpha", "a\nb", "tab\t"]
+        {
             assert_eq!(fault(&named(name)), Some(DefinitionFault::Name), "{name:?}");
             assert!(described("lab", &named(name)).definition.id.native.is_ascii());
         }

@@ -122,7 +122,8 @@ mod tests {
     fn what_a_server_was_given_it_tells_nobody() {
         let given = Redactor::new(["hunter2/secret", "hunter2/secret/long"]);
         let piece = |text: &str| json!({"type": "text", "text": text});
-        let said = ["failed: hunter2/secret/long, hunter2/secret", "X_API_KEY=hunter2%2Fsecret", "aHVudGVyMi9zZWNyZXQ="];
+        let said =
+            ["failed: hunter2/secret/long, hunter2/secret", "X_API_KEY=hunter2%2Fsecret", "aHVudGVyMi9zZWNyZXQ="];
         let structured = json!({"hunter2/secret": ["Bearer hunter2/secret", 4]});
         let answer = json!({"content": said.map(piece), "structuredContent": structured});
         let reply = of_call(Ok(answer), &given).unwrap();
