@@ -49,6 +49,8 @@ pub struct McpServerTable {
     pub start: Start,
     /// How many seconds connecting and listing may take in all, 1 to 60; 10 without.
     pub discovery_s: Option<u32>,
+    /// How often a server that is asked over HTTP is looked at while nobody calls, in seconds, 1 to 3600; 60 without.
+    pub check_s: Option<u32>,
     /// What its tools are, each for one very definition.
     #[serde(default)]
     pub tools: Vec<ToolLine>,
@@ -92,6 +94,7 @@ pub enum NetworkWord {
 const MAX_SERVERS: usize = 32;
 const MAX_LINES: usize = 1000;
 const DISCOVERY_S: u32 = 10;
+const CHECK_S: u32 = 60;
 
 /// What a header of ours may not be replaced by.
 const OWN_HEADERS: [&str; 9] = [
@@ -131,6 +134,11 @@ impl McpServerTable {
             let what = format!("`discovery_s` is {discovery}: it is 1 to 60");
             return Err(("discovery_s", what, "write a number in that range, or leave the key out"));
         }
+        let check = self.check_s.unwrap_or(CHECK_S);
+        if !(1..=3600).contains(&check) {
+            let what = format!("`check_s` is {check}: it is 1 to 3600");
+            return Err(("check_s", what, "write a number in that range, or leave the key out"));
+        }
         let way = match (self.command.split_first(), &self.url) {
             (Some(_), None) => Way::Program(self.program()?),
             (None, Some(url)) => Way::Http(self.http(name, url)?),
@@ -148,12 +156,13 @@ impl McpServerTable {
             return Err(("[", what, "keep those that are needed"));
         }
         let classes = self.tools.iter().map(ToolLine::checked).collect::<Result<Vec<_>, _>>()?;
-        let discovery = Duration::from_secs(discovery.into());
-        Ok(ServerSettings { way, start: self.start, discovery, classes })
+        let (discovery, check) = (Duration::from_secs(discovery.into()), Duration::from_secs(check.into()));
+        Ok(ServerSettings { way, start: self.start, discovery, check, classes })
     }
 
     fn program(&self) -> Result<ProgramSettings, Wrong> {
-        let about_http: [(&str, bool); 4] = [
+        let about_http: [(&str, bool); 5] = [
+            ("check_s", self.check_s.is_some()),
             ("headers", !self.headers.is_empty()),
             ("token_file", self.token_file.is_some()),
             ("ca_file", self.ca_file.is_some()),
