@@ -176,6 +176,15 @@ impl core::fmt::Debug for ChannelName {
     }
 }
 
+/// A configured channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChannelNamed {
+    /// Its name.
+    pub channel: ChannelName,
+    /// Its kind.
+    pub channel_kind: ChannelKind,
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ChannelKind, ChannelName, ChannelRule};

@@ -231,7 +231,7 @@ fn whatever_is_seen_elsewhere_leaves_a_trace() {
         [
             false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
             true, true, true, false, false, true, true, false, false, true, true, false, true, false, true, true,
-            false, true, false, true, false, true
+            false, true, false, true, false, true, true, false, false, true
         ]
     );
 }
