@@ -28,7 +28,7 @@ pub use desk::AnswerFault;
 pub use edit::Edited;
 pub use grants::{GrantFault, GrantPreview};
 pub use invocation::{Confirmed, Executed, Invocation, Permitted, Proposed, Resolved, Stopped, Validated};
-pub use outcome::{Effect, Ended, MAX_MESSAGE_BYTES, Outcome, Refusal};
+pub use outcome::{Effect, Ended, MAX_MESSAGE_BYTES, Outcome, OutcomeFacts, Refusal};
 pub use proposal::Proposal;
 pub(crate) use runner::caught;
 pub use runner::{

@@ -361,8 +361,31 @@ impl Outcome {
     }
 }
 
+/// Everything about an outcome but its result, written as the outcome is: for whoever passes the result on as the text that it
+/// is.
+#[derive(Debug, Clone, Copy)]
+pub struct OutcomeFacts<'o>(&'o Outcome);
+
+impl Serialize for OutcomeFacts<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.write(serializer, false)
+    }
+}
+
 impl Serialize for Outcome {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.write(serializer, true)
+    }
+}
+
+impl Outcome {
+    /// Everything but the result.
+    #[must_use]
+    pub const fn facts(&self) -> OutcomeFacts<'_> {
+        OutcomeFacts(self)
+    }
+
+    fn write<S: serde::Serializer>(&self, serializer: S, with_result: bool) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Waiting {
             id: ApprovalId,
@@ -381,8 +404,9 @@ impl Serialize for Outcome {
         if let Some(help) = self.help() {
             map.serialize_entry("help", &help)?;
         }
-        if let Ended::Executed { result } = &self.ended {
-            map.serialize_entry("result", &RawValue::from_string(result.clone()).map_err(serde::ser::Error::custom)?)?;
+        if let (Ended::Executed { result }, true) = (&self.ended, with_result) {
+            let result: &RawValue = serde_json::from_str(result).map_err(serde::ser::Error::custom)?;
+            map.serialize_entry("result", result)?;
         }
         if let Ended::Pending { approval, expires_at } = &self.ended {
             map.serialize_entry("approval", &Waiting { id: *approval, expires_at: *expires_at })?;

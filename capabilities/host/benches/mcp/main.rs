@@ -19,6 +19,11 @@
 )]
 
 #[path = "../../../../capability-core/benches/support/calls.rs"]
+#[expect(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "the other benchmarks need more of it, and stop where something is wrong"
+)]
 mod calls;
 mod client;
 #[path = "../isolation/figures.rs"]
@@ -122,9 +127,16 @@ fn one_at_a_time(way: &str, tool: &str, all: &mut [Measured], often: &Often) {
     };
     row("median, us", [&*bare, around, ours].map(|one| one.took.median()), "");
     let cpu = [&*bare, around, ours].map(Measured::cpu);
-    let target = if cpu[2] <= cpu[1] * 1.1 { "   (target of ours/around 1.1: met)" } else { "   (target of ours/around 1.1: missed)" };
+    let target = if cpu[2] <= cpu[1] * 1.1 {
+        "   (target of ours/around 1.1: met)"
+    } else {
+        "   (target of ours/around 1.1: missed)"
+    };
     row("processor, us a call", cpu, target);
-    told("what our layer adds to the library alone", &format!("{:+.1} us of processor, {:.2} of bare", cpu[2] - cpu[1], (cpu[2] - cpu[1]) / cpu[0]));
+    told(
+        "what our layer adds to the library alone",
+        &format!("{:+.1} us of processor, {:.2} of bare", cpu[2] - cpu[1], (cpu[2] - cpu[1]) / cpu[0]),
+    );
 }
 
 /// Many connections that each wait for their answer before they ask again.
@@ -140,7 +152,8 @@ fn at_once(program: &servers::Program, all: &[Measured], often: &Often) {
                 std::thread::spawn(move || (0..calls).map(|_| client.call("bench-add")).collect::<Vec<Duration>>())
             })
             .collect();
-        let mut took: Vec<Duration> = callers.into_iter().flat_map(|caller| caller.join().expect("it called")).collect();
+        let mut took: Vec<Duration> =
+            callers.into_iter().flat_map(|caller| caller.join().expect("it called")).collect();
         let rate = took.len() as f64 / begun.elapsed().as_secs_f64();
         took.sort_unstable();
         let at = |part: usize| took[(took.len() - 1) * part / 100].as_secs_f64() * 1e3;

@@ -13,7 +13,9 @@ use capability_host::{Host, HostOptions};
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, ServerCapabilities, ServerConfig};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, ServerCapabilities, ServerConfig,
+};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -76,7 +78,7 @@ pub fn run(role: Role) -> ExitCode {
     match role {
         Role::Command => return capability_host::run(&["capability-host"]),
         Role::Lines(kind) => runtime.block_on(async {
-            let served = Peer::new(kind).serve((tokio::io::stdin(), tokio::io::stdout())).await.expect("it serves");
+            let served = Peer::new(kind).serve(rmcp::transport::io::stdio_pipes()).await.expect("it serves");
             let _ = served.waiting().await;
         }),
         Role::Http(kind) => runtime.block_on(listen(Peer::new(kind))),

@@ -139,8 +139,10 @@ pub enum ToolReply {
 /// How a call ended.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ToolEnd {
-    /// The outcome, as everywhere else.
+    /// The outcome, as everywhere else but for its result.
     pub outcome: Value,
+    /// The result of a call that ran to its end, as JSON text.
+    pub result: Option<String>,
     /// The capability behind the tool, and its version, when it is one.
     pub capability: Option<(String, NonZeroU32)>,
     /// Which of the ways in which a tool cannot be called it is: a word, and a sentence for people.

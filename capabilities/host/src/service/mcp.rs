@@ -255,5 +255,7 @@ fn operation(written: &RenderedTool) -> Option<ToolShown> {
 fn end(tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
     let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
     let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
-    Ok(ToolEnd { outcome: serde_json::to_value(outcome).map_err(|_| unsaid())?, capability, diagnostic, changed })
+    let result = outcome.result().map(str::to_owned);
+    let outcome = serde_json::to_value(outcome.facts()).map_err(|_| unsaid())?;
+    Ok(ToolEnd { outcome, result, capability, diagnostic, changed })
 }

@@ -164,7 +164,7 @@ fn became(answer: Answer) -> String {
 
 fn finished(reply: Result<ToolReply, Fault>) -> Result<CallToolResponse, ErrorData> {
     match reply {
-        Ok(ToolReply::Ended(end)) => Ok(result::ended(&end).into()),
+        Ok(ToolReply::Ended(end)) => Ok(result::ended(end).into()),
         Ok(ToolReply::Waiting(waits)) => Ok(result::waits(&waits, "").into()),
         Ok(ToolReply::Found(found)) => Ok(CallToolResult::structured(found).into()),
         Ok(ToolReply::Refused { message, help }) => {

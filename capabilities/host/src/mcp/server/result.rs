@@ -76,11 +76,11 @@ fn facts(end: &ToolEnd) -> MetaObject {
 }
 
 /// The end of a call.
-pub fn ended(end: &ToolEnd) -> CallToolResult {
-    let meta = facts(end);
-    let mut result = match end.outcome.get("result") {
-        Some(value) => given(value.clone()),
-        None => CallToolResult::error(vec![ContentBlock::text(sentences(end))]),
+pub fn ended(mut end: ToolEnd) -> CallToolResult {
+    let meta = facts(&end);
+    let mut result = match end.result.take().map(given) {
+        Some(given) => given,
+        None => CallToolResult::error(vec![ContentBlock::text(sentences(&end))]),
     };
     if let (false, Some((_, told))) = (result.is_error == Some(true), &end.diagnostic) {
         // It ran, and not where it was thought to: another provider served.
@@ -96,17 +96,20 @@ pub fn ended(end: &ToolEnd) -> CallToolResult {
     result
 }
 
-/// A result, as structure and as text.
-fn given(value: Value) -> CallToolResult {
-    let text = value.to_string();
+/// A result, as structure and as the text that it came as.
+fn given(text: String) -> CallToolResult {
+    let Ok(value) = serde_json::from_str::<Value>(&text) else {
+        return CallToolResult::error(vec![ContentBlock::text("the host gave a result that is no JSON")]);
+    };
     // A client of before 2026 takes no structure but an object, so that the text is all it gets of anything else.
-    if text.len() > MAX_REPEATED && value.is_object() {
-        let mut result = CallToolResult::structured(value);
-        let told = format!("the result has {} bytes and stands in the structured content alone", text.len());
-        result.content = vec![ContentBlock::text(told)];
-        return result;
-    }
-    CallToolResult::structured(value)
+    let text = if text.len() > MAX_REPEATED && value.is_object() {
+        format!("the result has {} bytes and stands in the structured content alone", text.len())
+    } else {
+        text
+    };
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(value);
+    result
 }
 
 /// What an outcome says for a model to read: a sentence, and what would be right.
