@@ -15,15 +15,23 @@ mod decisions;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]
+mod effects;
+#[cfg(test)]
 mod foreign;
 #[cfg(test)]
 mod health;
+#[cfg(test)]
+mod host_edges;
+#[cfg(test)]
+mod host_skills;
 #[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod mcp_calls;
 #[cfg(test)]
 mod mcp_hostile;
+#[cfg(test)]
+mod mcp_http;
 #[cfg(test)]
 mod mcp_lab;
 #[cfg(test)]

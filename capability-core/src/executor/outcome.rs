@@ -14,6 +14,7 @@ use crate::contract::{Capability, Class, Network, SideEffect};
 use crate::handle::HandleFamily;
 use crate::observation::Observation;
 use crate::provider::{Diagnostic, ProviderDecision};
+use crate::redact::Redactor;
 use crate::time::Timestamp;
 
 /// What became of the world.
@@ -161,6 +162,38 @@ impl Ended {
             Self::ResultTooLarge { .. } => OutcomeKind::ResultTooLarge,
             Self::ResultInvalid => OutcomeKind::ResultInvalid,
             Self::Withheld => OutcomeKind::Withheld,
+        }
+    }
+}
+
+impl Ended {
+    /// It without secrets in anybody's words.
+    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
+        let text = |text: String| redactor.text(&text).into_owned();
+        match self {
+            Self::Executed { result } => match redactor.json(&result) {
+                Cow::Borrowed(_) => Self::Executed { result },
+                Cow::Owned(result) => Self::Executed { result },
+            },
+            Self::Rejected(Refusal { code, message, help }) => {
+                let words = |words: Cow<'static, str>| match words {
+                    // Ours, and the same for everybody.
+                    Cow::Borrowed(words) => Cow::Borrowed(words),
+                    Cow::Owned(words) => text(words).into(),
+                };
+                Self::Rejected(Refusal { code, message: words(message), help: words(help) })
+            }
+            Self::Denied { reason, note } => Self::Denied { reason, note: note.map(text) },
+            Self::Failed { message } => Self::Failed { message: message.map(text) },
+            plain @ (Self::Pending { .. }
+            | Self::Expired
+            | Self::Superseded { .. }
+            | Self::Cancelled
+            | Self::TimedOut
+            | Self::Panicked
+            | Self::ResultTooLarge { .. }
+            | Self::ResultInvalid
+            | Self::Withheld) => plain,
         }
     }
 }
@@ -361,31 +394,8 @@ impl Outcome {
     }
 }
 
-/// Everything about an outcome but its result, written as the outcome is: for whoever passes the result on as the text that it
-/// is.
-#[derive(Debug, Clone, Copy)]
-pub struct OutcomeFacts<'o>(&'o Outcome);
-
-impl Serialize for OutcomeFacts<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.write(serializer, false)
-    }
-}
-
 impl Serialize for Outcome {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.write(serializer, true)
-    }
-}
-
-impl Outcome {
-    /// Everything but the result.
-    #[must_use]
-    pub const fn facts(&self) -> OutcomeFacts<'_> {
-        OutcomeFacts(self)
-    }
-
-    fn write<S: serde::Serializer>(&self, serializer: S, with_result: bool) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Waiting {
             id: ApprovalId,
@@ -404,9 +414,8 @@ impl Outcome {
         if let Some(help) = self.help() {
             map.serialize_entry("help", &help)?;
         }
-        if let (Ended::Executed { result }, true) = (&self.ended, with_result) {
-            let result: &RawValue = serde_json::from_str(result).map_err(serde::ser::Error::custom)?;
-            map.serialize_entry("result", result)?;
+        if let Ended::Executed { result } = &self.ended {
+            map.serialize_entry("result", &RawValue::from_string(result.clone()).map_err(serde::ser::Error::custom)?)?;
         }
         if let Ended::Pending { approval, expires_at } = &self.ended {
             map.serialize_entry("approval", &Waiting { id: *approval, expires_at: *expires_at })?;

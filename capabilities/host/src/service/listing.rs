@@ -64,7 +64,8 @@ impl Service {
             | HandleFamily::OwnHistory
             | HandleFamily::State
             | HandleFamily::Reviews
-            | HandleFamily::Schedules => return None,
+            | HandleFamily::Schedules
+            | HandleFamily::AgentRuns => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -105,6 +106,24 @@ impl Service {
                     names => format!("{kind}: {}, one file at a time", names.join(", ")),
                 }
             }
+            HandleFamily::Agents => {
+                match bindings
+                    .agents
+                    .iter()
+                    .map(|(name, agent)| format!("`{name}` for {}", agent.subject))
+                    .collect::<Vec<_>>()
+                {
+                    agents if agents.is_empty() => format!("{kind}: nothing is configured"),
+                    agents => format!("{kind}: {}", agents.join(", ")),
+                }
+            }
+            HandleFamily::Trees => {
+                match bindings.trees.iter().map(|(name, tree)| format!("`{name}` at {}", tree.live)).collect::<Vec<_>>()
+                {
+                    trees if trees.is_empty() => format!("{kind}: nothing is configured"),
+                    trees => format!("{kind}: {}", trees.join(", ")),
+                }
+            }
             HandleFamily::Terminal => match &bindings.workspace {
                 None => format!("{kind}: no workspace is configured"),
                 Some(root) => format!("{kind}: commands in `{}`, without a network", root.display()),
@@ -112,8 +131,20 @@ impl Service {
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
-            HandleFamily::ProviderTool | HandleFamily::ProviderLink => format!("{kind}: nothing is configured"),
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
+                format!("{kind}: {}", self.configured(kind.instance()))
+            }
         })
+    }
+
+    /// The providers of one kind that the operator configured, by name.
+    fn configured(&self, kind: &str) -> String {
+        let servers = self.host.providers().told().into_iter().filter(|_| kind == "mcp").map(|told| told.name);
+        let edges = self.host.edges().told().into_iter().filter(|told| told.kind == kind).map(|told| told.name);
+        match servers.chain(edges).map(|name| format!("`{name}`")).collect::<Vec<_>>() {
+            names if names.is_empty() => "nothing is configured".to_owned(),
+            names => names.join(", "),
+        }
     }
 
     fn row(&self, held: &Registered) -> Row {
@@ -180,6 +211,8 @@ fn needs(entry: &Capability) -> Vec<String> {
         HandleFamily::Workspace | HandleFamily::Terminal => Some("workspace".to_owned()),
         HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
+        HandleFamily::Agents | HandleFamily::AgentRuns => Some("agents".to_owned()),
+        HandleFamily::Trees => Some("trees".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
         HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });

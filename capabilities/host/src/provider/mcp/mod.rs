@@ -6,6 +6,7 @@
 pub mod credential;
 mod definition;
 mod events;
+mod given;
 mod http;
 mod lines;
 mod listing;
@@ -17,10 +18,12 @@ mod schema;
 
 pub use credential::{CredentialFault, Credentials};
 pub(super) use definition::Described;
+pub(super) use given::Given;
 pub use http::HttpSettings;
 pub(super) use http::HttpWay;
 pub(super) use listing::{Listing, list};
 pub(super) use peer::{Caller, Peer, PeerFault};
 pub use program::ProgramSettings;
 pub(super) use program::Running;
-pub(super) use reply::{masked, of_call};
+pub(crate) use program::Started;
+pub(super) use reply::of_call;
