@@ -4,6 +4,7 @@ mod agents;
 mod bindings;
 mod channels;
 mod edges;
+mod error;
 mod mail;
 mod mcp;
 mod providers;
@@ -20,6 +21,7 @@ pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTabl
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
 pub use edges::{EdgeKind, EdgeTable, FallbackWord};
+pub use error::ConfigError;
 pub use mail::MailTable;
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
@@ -32,7 +34,7 @@ pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use capability_core::approval::GrantLimits;
 use capability_core::contract::is_valid_name;
@@ -42,7 +44,7 @@ use capability_core::registry::Registry;
 use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
-use crate::data_dir::{DataDirError, read_private};
+use crate::data_dir::read_private;
 
 /// What an operator wrote into `config.toml`; everything has a default, and an unknown key is refused.
 ///
@@ -264,42 +266,6 @@ impl ConfiguredLimits {
 
 /// The most services that are listed.
 const MAX_SERVICES: usize = 32;
-
-/// Why a configuration file is not used.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The file cannot be read.
-    File(DataDirError),
-    /// It does not say what it could say.
-    Wrong {
-        /// Which file.
-        path: PathBuf,
-        /// Which line, from 1, when one is to blame.
-        line: Option<usize>,
-        /// What is wrong.
-        what: String,
-        /// What would be right.
-        help: &'static str,
-    },
-}
-
-impl core::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::Wrong { path, line, what, help } => {
-                write!(f, "`{}`", path.display())?;
-                if let Some(line) = line {
-                    write!(f, " line {line}")?;
-                }
-                write!(f, ": {what}\nhelp: {help}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 impl Config {
     /// Reads the file; all defaults when there is none.
