@@ -195,13 +195,13 @@ async fn what_a_server_was_given_stays_there() {
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
     let more = format!("secrets = {{ LAB_TOKEN = {:?} }}\n", secret.to_str().unwrap());
     for (fault, said) in
-        [("tells", "failed with [masked]"), ("tells_in_error", "the server refused the call with code -32000")]
+        [("tells", "failed with [redacted]"), ("tells_in_error", "the server refused the call with code -32000")]
     {
         let lab = connected(fault, &more, None).await;
         let operator = lab.operator().await;
         let outcome = lab.call(&operator, "alpha", json!({})).await;
         assert_eq!((text(&outcome).as_str(), &result(&outcome)["is_error"]), (said, &json!(true)), "{fault}");
-        assert_eq!(lab.host().providers().said("lab").await.unwrap().trim(), "started with [masked]");
+        assert_eq!(lab.host().providers().said("lab").await.unwrap().trim(), "started with [redacted]");
         assert!(!lab.log().contains("hunter2"), "{fault}");
     }
     let file = dir.path().join("notes");

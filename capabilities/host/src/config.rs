@@ -6,6 +6,7 @@ mod mail;
 mod mcp;
 mod providers;
 mod repositories;
+mod secrets;
 mod standing;
 mod surface;
 mod web;
@@ -18,6 +19,7 @@ pub use mail::MailTable;
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use repositories::RepositoryTable;
+pub use secrets::SecretTable;
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use surface::{ResultsTable, SurfaceTable};
 pub use web::{WebSettings, WebTable};
@@ -35,6 +37,7 @@ use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
 use crate::data_dir::{DataDirError, read_private};
+use crate::secrets::SecretSettings;
 
 /// What an operator wrote into `config.toml`; everything has a default, and an unknown key is refused.
 ///
@@ -97,6 +100,11 @@ use crate::data_dir::{DataDirError, read_private};
 /// from = "house@example.org"
 /// recipients = ["ada@example.org"]
 ///
+/// [secrets.deploy_token]
+/// dotenv = "/etc/capability/deploy.env"
+/// key = "DEPLOY_TOKEN"
+/// expires = "2027-01-31T00:00:00Z"
+///
 /// [mcp.servers.docs]
 /// command = ["/usr/local/bin/docs-server", "--stdio"]
 /// env = ["TZ"]
@@ -153,6 +161,8 @@ pub struct Config {
     pub mail: Option<MailTable>,
     /// The repositories behind `Repository` handles, by name.
     pub repositories: BTreeMap<String, RepositoryTable>,
+    /// Where secrets come from that do not lie in `secrets` in the data directory, and when any of them ends; by name.
+    pub secrets: BTreeMap<String, SecretTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
     /// How programs that speak MCP are served, and the servers whose tools can be called.
@@ -162,6 +172,9 @@ pub struct Config {
     /// What stands behind the handles, checked.
     #[serde(skip)]
     bindings: Bindings,
+    /// `secrets`, checked.
+    #[serde(skip)]
+    secret_settings: BTreeMap<String, SecretSettings>,
     /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
@@ -360,6 +373,8 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.bindings.repositories = repositories::checked(&config.repositories)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.secret_settings = secrets::checked(&config.secrets)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         if let Some(table) = &config.mail {
             let mail = table.checked();
             config.bindings.mail =
@@ -420,6 +435,22 @@ impl Config {
         self.grants.iter().fold(GrantLimits::off(), |limits, (name, table)| limits.with(name, table.limit()))
     }
 
+    /// What is said of secrets, by name.
+    pub(crate) const fn secret_settings(&self) -> &BTreeMap<String, SecretSettings> {
+        &self.secret_settings
+    }
+
+    /// Every file that holds a credential or a secret, with the place in the configuration that names it.
+    pub(crate) fn credential_files(&self) -> Vec<(String, PathBuf)> {
+        let of_servers = self.mcp.servers.iter().flat_map(|(name, server)| {
+            server.credential_files().map(move |(key, file)| (format!("mcp.servers.{name}.{key}"), file.clone()))
+        });
+        let of_secrets = self.secret_settings.iter().filter_map(|(name, settings)| {
+            settings.whence.file().map(|file| (format!("secrets.{name}"), file.to_owned()))
+        });
+        self.bindings.credentials().chain(of_servers).chain(of_secrets).collect()
+    }
+
     /// What stands behind the handles.
     #[must_use]
     pub const fn bindings(&self) -> &Bindings {
@@ -446,7 +477,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[secrets.NAME]` `file`, or `dotenv`, `key`, or `env`, or `credential`, and `expires`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

@@ -28,6 +28,7 @@ use crate::policy::{FilePolicy, Places, PolicyError};
 use crate::provider::{HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
 use crate::schedule::Schedules;
+use crate::secrets::{Knowing, Secrets, private_text};
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::subjects::Manifests;
@@ -178,11 +179,12 @@ impl Host {
             key,
             limits: config.limits.for_executor(),
         });
+        executor.redact_with(Arc::new(Knowing));
         if !config.results.keep.0.is_zero() {
             executor.keep_results(Arc::clone(&results) as _);
         }
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
-        Ok(Self {
+        let host = Self {
             executor,
             sessions,
             operators,
@@ -207,7 +209,9 @@ impl Host {
             opened,
             log,
             data_dir,
-        })
+        };
+        host.learn_secrets();
+        Ok(host)
     }
 
     /// How tools have been doing.
@@ -375,6 +379,20 @@ impl Host {
         &self.environment
     }
 
+    /// The secrets of this host.
+    pub(crate) fn secrets(&self) -> Secrets {
+        Secrets::new(self.data_dir.secrets(), Arc::new(self.config.secret_settings().clone()))
+    }
+
+    /// Reads every secret that there is now, so that whatever goes out from here on holds none of them: one that was changed
+    /// since it was last used among them.
+    pub(crate) fn learn_secrets(&self) {
+        self.secrets().learn();
+        for (_, file) in self.config.credential_files() {
+            let _ = private_text(&file);
+        }
+    }
+
     /// The configuration that was read at start.
     #[must_use]
     pub const fn config(&self) -> &Config {
@@ -466,9 +484,10 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        named_secrets: config.secret_settings().clone(),
         mail: bindings.mail.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
-        own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
+        own: config.credential_files().into_iter().map(|(_, file)| file).chain([data_dir.path().to_owned()]).collect(),
     })
 }
 

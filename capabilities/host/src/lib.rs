@@ -46,6 +46,7 @@ mod protocol;
 pub mod provider;
 pub mod runner;
 mod schedule;
+mod secrets;
 mod service;
 mod socket;
 pub mod store;

@@ -10,7 +10,7 @@ use super::{
     MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan,
     ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, is_configured_name,
 };
-use crate::audit::Receipt;
+use crate::audit::{Receipt, SecretSource};
 use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
 use crate::time::Timestamp;
@@ -471,6 +471,11 @@ pub trait Broker: Send + Sync + 'static {
     /// refused at policy with `missing_runtime_binding`. A `local` capability is not served by an endpoint that the
     /// operator did not place on the device.
     fn serves(&self, kind: HandleKind, class: Class) -> bool;
+
+    /// Where the secret of that name comes from, for the record that it is bound; none where that is not told.
+    fn secret_source(&self, _name: &str) -> Option<SecretSource> {
+        None
+    }
 
     /// Serves one request under a lease. [`Call::ask`](crate::Call::ask) has made sure that the lease's entry declares the
     /// handle, that the call is confirmed where it must be, and that it has not ended.

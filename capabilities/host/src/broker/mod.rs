@@ -24,7 +24,6 @@ mod received {
 mod mail;
 mod repository;
 mod resolve;
-mod secrets;
 
 pub use device::{DeviceSource, machine};
 pub use endpoint::{Auth, EndpointSettings, Reach};
@@ -36,14 +35,13 @@ pub use linux::LinuxDevice;
 pub use mail::{MailSettings, Security};
 pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
-pub(crate) use secrets::{Secrets, private_text, wipe};
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::audit::Receipt;
+use capability_core::audit::{Receipt, SecretSource};
 use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{
     Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls,
@@ -57,6 +55,7 @@ use tokio::task::JoinHandle;
 use crate::audit_log::own_calls;
 use crate::provider::HostProviders;
 use crate::schedule::Schedules;
+use crate::secrets::{SecretSettings, Secrets};
 use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
@@ -78,6 +77,8 @@ pub struct Bound {
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
     pub secrets: Option<PathBuf>,
+    /// What the configuration says of some of them.
+    pub named_secrets: BTreeMap<String, SecretSettings>,
     /// The mail server.
     pub mail: Option<MailSettings>,
     /// Repositories by name, and the directory of their copies.
@@ -158,14 +159,16 @@ impl HostBroker {
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, named_secrets, own, mail, repositories } =
+            bound;
+        let named_secrets = Arc::new(named_secrets);
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
             authorities,
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root, own))),
-            secrets: secrets.map(Secrets::new),
+            secrets: secrets.map(|directory| Secrets::new(directory, named_secrets)),
             mailer: mail
                 .map(|settings| Arc::new(Mailer::new(settings, Arc::clone(&resolver), Arc::clone(&self.environment)))),
             repositories: repositories
@@ -345,6 +348,10 @@ impl core::fmt::Debug for HostBroker {
 }
 
 impl Broker for HostBroker {
+    fn secret_source(&self, name: &str) -> Option<SecretSource> {
+        self.secrets.as_ref().map(|secrets| secrets.source(name))
+    }
+
     fn serves(&self, kind: HandleKind, class: Class) -> bool {
         match kind.family() {
             HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => true,

@@ -21,6 +21,7 @@ use super::settings::{ClassLine, ServerSettings, Way};
 use super::told::{ServerTold, ToolTold};
 use super::{FAILURE_KEPT, Shared};
 use crate::host::operator_name;
+use crate::secrets::{note, redactor};
 use crate::store::sqlite::OpenedProvider;
 
 /// How long after the server says that its list changed it is read again: it may say so many times at once.
@@ -76,8 +77,6 @@ enum Reach {
 struct Connection {
     peer: Peer,
     running: Turn<Option<Running>>,
-    /// What the operator gave the server.
-    secrets: Vec<String>,
     listed: Mutex<Listed>,
     watching: Mutex<Option<JoinHandle<()>>>,
 }
@@ -212,12 +211,12 @@ impl Server {
 
     /// One attempt; given up, it leaves nothing behind.
     async fn attempt_with(&self, older: bool) -> Result<Connection, (&'static str, BrokerFault)> {
-        let (peer, mut running, secrets) = match &self.settings.way {
+        let (peer, mut running) = match &self.settings.way {
             Way::Http(http) => {
                 let (credentials, resolver) = (Arc::clone(&self.shared.credentials), Arc::clone(&self.shared.resolver));
-                let secrets =
-                    http.headers.values().filter_map(|value| value.to_str().ok().map(str::to_owned)).collect();
-                (Peer::over_http(HttpWay::new(http.clone(), &self.name, credentials, resolver)), None, secrets)
+                // One of them can be a key, and the server told it.
+                http.headers.values().for_each(|value| note(value.as_bytes()));
+                (Peer::over_http(HttpWay::new(http.clone(), &self.name, credentials, resolver)), None)
             }
             Way::Program(program) => {
                 let unreadable = ("one of its secrets cannot be read", BrokerFault::CredentialUnreadable);
@@ -227,7 +226,7 @@ impl Server {
                     tracing::warn!(server = %self.name, kind = %error.kind(), "a provider's program was not started");
                     ("its program cannot be started here", BrokerFault::Unavailable)
                 })?;
-                (peer, Some(running), secrets)
+                (peer, Some(running))
             }
         };
         let greeted = match peer.greet(older).await {
@@ -239,13 +238,8 @@ impl Server {
             Err(why) => return Err((why.as_str(), fault(why))),
         };
         let listed = Listed { at: Instant::now(), change: 0, trouble: None, is_read: false };
-        let connection = Connection {
-            peer,
-            running: Turn::new(running),
-            secrets,
-            listed: Mutex::new(listed),
-            watching: Mutex::default(),
-        };
+        let connection =
+            Connection { peer, running: Turn::new(running), listed: Mutex::new(listed), watching: Mutex::default() };
         if greeted.has_tools {
             match self.list(&connection).await {
                 Ok(()) => {}
@@ -414,17 +408,7 @@ impl Server {
             return Err(BrokerFault::DefinitionChanged);
         }
         let answer = connection.peer.call(native, arguments, Caller::Subject(subject)).await;
-        mcp::of_call(answer, &self.secrets_of(&connection, subject))
-    }
-
-    /// What is masked in what the server says: what the operator gave it, and what it is shown of the subject.
-    fn secrets_of(&self, connection: &Connection, subject: &Subject) -> Vec<String> {
-        let mut secrets = connection.secrets.clone();
-        if let Way::Http(http) = &self.settings.way {
-            let token = self.shared.credentials.token(&self.name, Some(subject), http.token_file.as_deref());
-            secrets.extend(token.ok().flatten().and_then(|token| String::from_utf8(token).ok()));
-        }
-        secrets
+        mcp::of_call(answer)
     }
 
     pub(super) fn changes(&self) -> Vec<PinChange> {
@@ -466,7 +450,7 @@ impl Server {
         let connection = self.connection()?;
         let running = connection.running.lock().await;
         let said = running.as_ref()?.said().await;
-        Some(mcp::masked(&said, &connection.secrets))
+        Some(redactor().text(&said).into_owned())
     }
 
     /// Ends everything without waiting for it.

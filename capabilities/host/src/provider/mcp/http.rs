@@ -193,7 +193,7 @@ impl HttpWay {
         let found = found.await.map_err(|_| PeerFault::Credential)?;
         let Some(mut token) = found.map_err(|_| PeerFault::Credential)? else { return Ok(None) };
         let header = HeaderValue::from_bytes(&[b"Bearer ", token.as_slice()].concat());
-        crate::broker::wipe(&mut token);
+        crate::secrets::wipe(&mut token);
         let mut header = header.map_err(|_| PeerFault::Credential)?;
         header.set_sensitive(true);
         Ok(Some(header))

@@ -23,4 +23,4 @@ pub(super) use listing::{Listing, list};
 pub(super) use peer::{Caller, Peer, PeerFault};
 pub use program::ProgramSettings;
 pub(super) use program::Running;
-pub(super) use reply::{masked, of_call};
+pub(super) use reply::of_call;
