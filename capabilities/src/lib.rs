@@ -9,6 +9,7 @@
 //! | [`system.health`](system::system_health) | how this machine is, and what is wrong | `read_only` + `local` |
 //! | [`pihole.status`](pihole::pihole_status) | whether the household's Pi-hole is there and blocks | `read_only` + `local` |
 //! | [`pihole.summary`](pihole::pihole_summary) | how much it has blocked | `read_only` + `local` |
+//! | [`terminal.exec`](terminal::terminal_exec) | a command in the workspace | `mutating` + `local` |
 //! | [`metrics.read`](metrics::metrics_read) | measurements from the household's Prometheus | `read_only` + `local` |
 //! | [`repository.read`](repository::repository_read) | one file of a configured repository, at one revision | `read_only` + `local` |
 //! | [`web.search`](web::search::web_search) | a search through the household's own SearXNG | `read_only` + `external` |

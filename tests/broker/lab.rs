@@ -11,6 +11,7 @@ use capability_core::approval::{ApprovalId, DigestKey, OperatorMint};
 use capability_core::audit::MemorySink;
 use capability_core::executor::{Ended, Limits, Parts, Runner, Setup};
 use capability_core::handle::BrokerFault;
+use capability_core::policy::MemoryPolicy;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use capability_core::store::{Answer, MemoryApprovals, MemoryOptIns, MemoryTurns};
 use capability_core::{BoxFuture, Executor, Outcome, Proposal, Registry, Session};
@@ -58,6 +59,7 @@ pub struct Lab {
     pub sink: Arc<MemorySink>,
     pub names: Arc<Scripted>,
     pub broker: Arc<HostBroker>,
+    policy: Arc<MemoryPolicy>,
     operators: OperatorMint,
     dir: TempDir,
     /// Other laboratories whose files this one uses.
@@ -98,6 +100,7 @@ impl Lab {
         let names = Arc::<Scripted>::default();
         let broker = HostBroker::new(environment.clone(), machine(dir.path(), vec![]), database.journal());
         let broker = Arc::new(broker.with(bound, Arc::clone(&names) as _));
+        let policy = Arc::new(MemoryPolicy::new());
         let (sink, opt_ins) = (Arc::new(MemorySink::new()), Arc::new(MemoryOptIns::new()));
         ["web", "far"].iter().for_each(|family| opt_ins.set(family, true));
         let Parts { executor, sessions, operators } = Executor::build(Setup {
@@ -112,7 +115,7 @@ impl Lab {
             grants: Arc::new(capability_core::store::MemoryGrants::new()),
             grant_limits: capability_core::approval::GrantLimits::off(),
             history: Arc::new(capability_core::store::MemoryHistory::new()),
-            policy: Arc::new(capability_core::policy::MemoryPolicy::new()),
+            policy: Arc::clone(&policy) as _,
             providers: Arc::new(capability_core::provider::NoProviders),
             environment,
             key: DigestKey::new([7; 32]),
@@ -127,7 +130,7 @@ impl Lab {
             turn: TurnId(1),
         };
         let session = sessions.open(identity, Declarations::everything());
-        Self { executor, session, subject, sink, names, broker, operators, dir, kept: vec![] }
+        Self { executor, session, subject, sink, names, broker, policy, operators, dir, kept: vec![] }
     }
 
     /// Keeps another laboratory's files for as long as this one is there.
@@ -154,6 +157,17 @@ impl Lab {
 
     pub async fn invoke(&self, name: &str, arguments: Value) -> Outcome {
         self.executor.invoke(&self.session, Proposal::new(name, 1, arguments.to_string())).await
+    }
+
+    /// From now on these rules of an operator are in force.
+    pub fn rules(&self, text: &str) {
+        self.policy.set(super::rules::operator(text));
+    }
+
+    /// Somebody says yes to what waits.
+    pub async fn approve(&self, id: ApprovalId) {
+        let operator = self.operators.admit("operator:anna".parse().expect("a subject"));
+        self.executor.answer(&operator, id, Answer::Approve).await.expect("it is answered");
     }
 
     /// Asks, and where an answer is needed has it approved and goes on.

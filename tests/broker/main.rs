@@ -18,10 +18,15 @@ mod pihole;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
+#[path = "../fixtures/rules.rs"]
+mod rules;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod servers;
 #[cfg(test)]
 mod targets;
+#[cfg(test)]
+mod terminal;
 #[cfg(test)]
 mod workers;

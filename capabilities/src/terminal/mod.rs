@@ -1,3 +1,239 @@
 //! Commands: what one would do, and running it.
+//!
+//! | capability | class | what it does |
+//! |---|---|---|
+//! | [`terminal.exec`](terminal_exec) | `mutating` + `local` | runs a command in the workspace |
 
+mod environment;
 pub mod guard;
+mod shown;
+
+use std::fmt::Write as _;
+
+use capability_core::handle::{Command, Context, HowEnded, KeptOutput, MAX_READ_BYTES, Read, Terminal, Workspace};
+use capability_core::{Failure, Preview, capability};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use environment::is_settable;
+use guard::{Judgement, judge_argv, judge_script};
+
+/// One variable of a command's environment.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Variable {
+    /// Its name. Those that decide what runs, such as `PATH` and `LD_PRELOAD`, are not set.
+    #[schemars(length(min = 1, max = 128))]
+    pub name: String,
+    /// Its value.
+    #[schemars(length(max = 8192))]
+    pub value: String,
+}
+
+/// A command: either `argv`, which no shell reads, or `script`, which `bash` does.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Execution {
+    /// The program and its arguments, word by word. No shell reads them.
+    #[schemars(length(min = 1, max = 200))]
+    pub argv: Option<Vec<String>>,
+    /// A script for `bash`.
+    #[schemars(length(min = 1, max = 16384))]
+    pub script: Option<String>,
+    /// Where it runs, relative to the workspace's root. The root itself when it is left out.
+    #[schemars(length(min = 1, max = 1024))]
+    pub workdir: Option<String>,
+    /// Variables beside those that every command has.
+    #[schemars(length(max = 64))]
+    pub env: Option<Vec<Variable>>,
+    /// How long it may run, in seconds. A minute when it is left out.
+    #[schemars(range(min = 1, max = 290))]
+    pub timeout: Option<u16>,
+}
+
+impl Execution {
+    fn workdir(&self) -> &str {
+        self.workdir.as_deref().unwrap_or(".")
+    }
+
+    fn seconds(&self) -> u16 {
+        self.timeout.unwrap_or(DEFAULT_SECONDS)
+    }
+
+    fn judged(&self, root: &str) -> Result<Judgement, String> {
+        let judged = match (&self.argv, &self.script) {
+            (Some(argv), _) => judge_argv(argv, root),
+            (None, script) => judge_script(script.as_deref().unwrap_or_default(), root),
+        };
+        judged.map_err(|unread| unread.words().to_owned())
+    }
+}
+
+/// What a command wrote.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Written {
+    /// The beginning, all of it when it is short.
+    pub text: String,
+    /// The end, when there was too much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// How many bytes between the two are not shown.
+    pub left_out: u64,
+}
+
+/// How a command ended.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// By itself: see its status.
+    Exited,
+    /// By a signal.
+    Signalled,
+    /// Its time was over. Whatever it had done by then is done.
+    TimedOut,
+    /// There is no such program, or it may not be run.
+    NotStarted,
+}
+
+/// What came of a command.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CommandResult {
+    /// How it ended.
+    pub ended: Ended,
+    /// Its status when it ended by itself; the signal's number when by one.
+    pub status: Option<i32>,
+    /// Its standard output.
+    pub stdout: Written,
+    /// Its standard error.
+    pub stderr: Written,
+    /// How long it ran, in milliseconds.
+    pub ran_ms: u32,
+    /// Whether its processes were kept in a namespace of their own, which ends as one.
+    pub own_processes: bool,
+}
+
+/// Run a command in the workspace, without a network and without a terminal, and wait until it ends.
+///
+/// Give either `argv`, which no shell reads, or `script`, which `bash` does. The command sees the workspace and what the system
+/// has installed; its home is empty and gone afterwards, and so is everything it started.
+#[capability(
+    name = "terminal.exec",
+    version = 1,
+    side_effect = mutating,
+    network = local,
+    title = "Run a command",
+    bounds(timeout = "300s", max_result = "512 KiB", per_turn = 8),
+    target = argv(argv),
+    check = makes_sense,
+    preview = what_would_run,
+    risk = high
+)]
+pub async fn terminal_exec(
+    context: &Context,
+    terminal: &Terminal,
+    _workspace: &Workspace<Read>,
+    #[args] wanted: Execution,
+) -> Result<CommandResult, Failure> {
+    // Its own time ends before the call's, so that what it wrote is still told.
+    let left = context.remaining().as_millis().saturating_sub(LAST_MS);
+    let command = Command {
+        timeout_ms: (u32::from(wanted.seconds()) * 1000).min(u32::try_from(left).unwrap_or(u32::MAX)).max(1),
+        workdir: wanted.workdir().to_owned(),
+        environment: wanted.env.unwrap_or_default().into_iter().map(|set| (set.name, set.value)).collect(),
+        argv: words(wanted.argv, wanted.script),
+    };
+    let end = terminal.run(command).await?;
+    let (ended, status) = match end.how {
+        HowEnded::Exited(status) => (Ended::Exited, Some(status)),
+        HowEnded::Signalled(signal) => (Ended::Signalled, Some(signal)),
+        HowEnded::TimedOut => (Ended::TimedOut, None),
+        HowEnded::NotStarted => (Ended::NotStarted, None),
+    };
+    let written = |kept: KeptOutput| Written {
+        text: kept.head,
+        end: (kept.dropped > 0).then_some(kept.tail),
+        left_out: kept.dropped,
+    };
+    Ok(CommandResult {
+        ended,
+        status,
+        stdout: written(end.stdout),
+        stderr: written(end.stderr),
+        ran_ms: end.ran_ms,
+        own_processes: end.held.processes,
+    })
+}
+
+/// How long a command runs that says nothing about it.
+const DEFAULT_SECONDS: u16 = 60;
+/// What of the call's time is kept for telling.
+const LAST_MS: u128 = 2_000;
+
+/// What is run: the words as they are, or `bash` with the script.
+fn words(argv: Option<Vec<String>>, script: Option<String>) -> Vec<String> {
+    let shell = |script: String| {
+        ["/bin/bash", "--noprofile", "--norc", "-c"].map(str::to_owned).into_iter().chain([script]).collect()
+    };
+    argv.or_else(|| script.map(shell)).unwrap_or_default()
+}
+
+fn makes_sense(wanted: &Execution) -> Result<(), String> {
+    match (&wanted.argv, &wanted.script) {
+        (Some(_), Some(_)) => return Err("both `argv` and `script` are given; give one of them".to_owned()),
+        (None, None) => return Err("neither `argv` nor `script` is given; give one of them".to_owned()),
+        (Some(argv), None) => {
+            if argv.iter().any(|word| word.chars().any(char::is_control)) {
+                let words = "a word of `argv` has a control character; text with line breaks goes into a `script`";
+                return Err(words.to_owned());
+            }
+            if argv.first().is_none_or(String::is_empty) {
+                return Err("the first word of `argv` is empty; it names the program".to_owned());
+            }
+        }
+        (None, Some(_)) => {}
+    }
+    for set in wanted.env.iter().flatten() {
+        is_settable(&set.name).map_err(str::to_owned)?;
+    }
+    wanted.judged("").map(drop)
+}
+
+async fn what_would_run(
+    _context: &Context,
+    terminal: &Terminal,
+    workspace: &Workspace<Read>,
+    wanted: &Execution,
+) -> Result<Preview, Failure> {
+    let workdir = wanted.workdir();
+    let place = terminal.workdir(workdir).await?;
+    let root = place.root.clone().unwrap_or_default();
+    let mut judgement = wanted.judged(&root).map_err(Failure::public)?;
+    if wanted.env.as_ref().is_some_and(|env| !env.is_empty()) {
+        judgement.why = judgement.why.max(guard::Why::Environment);
+    }
+    let mut text = shown::judgement(&judgement);
+    let _ = writeln!(text, "in `{workdir}` (device {}, inode {})", place.device, place.inode);
+    for set in wanted.env.iter().flatten() {
+        let _ = writeln!(text, "sets `{}`", set.name);
+    }
+    let _ = writeln!(text, "for {} s at most", wanted.seconds());
+    let mut rests_on = Vec::new();
+    for path in shown::own_programs(&judgement, workdir, &root) {
+        match workspace.read(&path, MAX_READ_BYTES).await {
+            Ok(content) => {
+                rests_on.push(Sha256::digest(&content).into());
+                let _ = writeln!(text, "runs `{path}` of the workspace as it is now");
+            }
+            // It may be made by the command itself, or be no file at all: a person sees the command either way.
+            Err(_) => {
+                let _ = writeln!(
+                    text,
+                    "names `{path}`, which is no file of the workspace now, or one that is not looked at"
+                );
+            }
+        }
+    }
+    let acts_on = shown::acts_on(&judgement, wanted.argv.as_deref(), wanted.script.as_deref());
+    Ok(Preview { text, rests_on, raise: judgement.why.raise(), acts_on })
+}

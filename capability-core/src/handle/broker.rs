@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept,
-    Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS,
-    MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan,
-    ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, is_configured_name,
+    BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind,
+    HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES,
+    MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult,
+    Plan, ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, Workdir,
+    is_configured_name,
 };
 use crate::audit::{Receipt, SecretSource};
 use crate::contract::{Class, MAX_NAME_BYTES};
@@ -161,6 +162,16 @@ pub enum BrokerRequest {
         /// The secret kind's name.
         secret: String,
     },
+    /// Which directory a command would run in.
+    Workdir {
+        /// Relative to the workspace root, or `.` for the root itself.
+        path: String,
+    },
+    /// Run a command to its end.
+    Run {
+        /// Which.
+        command: Command,
+    },
     /// Whether the call's subject declares something; answered from the lease.
     Declares {
         /// A capability's name.
@@ -212,6 +223,8 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Unschedule { .. } => "Unschedule",
             Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
+            Self::Workdir { .. } => "Workdir",
+            Self::Run { .. } => "Run",
             Self::Declares { .. } => "Declares",
             Self::CallTool { .. } => "CallTool",
             Self::ConnectProvider { .. } => "ConnectProvider",
@@ -238,6 +251,7 @@ impl BrokerRequest {
             | Self::PlaceTarget
             | Self::Fingerprint { .. }
             | Self::List { .. }
+            | Self::Workdir { .. }
             | Self::Declares { .. } => false,
             // A connection and a request are seen at their other end; a revealed secret is recorded.
             Self::Append { .. }
@@ -257,6 +271,7 @@ impl BrokerRequest {
             | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
+            | Self::Run { .. }
             | Self::ConnectProvider { .. } => true,
         }
     }
@@ -315,9 +330,12 @@ impl BrokerRequest {
                     && wanted.capability.as_ref().is_none_or(|name| name.len() <= MAX_NAME_BYTES)
             }
             Self::Exchange { query, body, .. } => fits(query, body.as_deref()),
-            Self::Open { path, .. } | Self::List { path } | Self::Remove { path } | Self::Fingerprint { path } => {
-                path.len() <= MAX_PATH_BYTES
-            }
+            Self::Open { path, .. }
+            | Self::List { path }
+            | Self::Remove { path }
+            | Self::Fingerprint { path }
+            | Self::Workdir { path } => path.len() <= MAX_PATH_BYTES,
+            Self::Run { command } => command.fits(),
             Self::Write { path, content } => path.len() <= MAX_PATH_BYTES && content.len() <= MAX_WRITE_BYTES,
             Self::Revised { name, revision, path } => {
                 is_configured_name(name) && revision.len() <= MAX_REVISION_BYTES && path.len() <= MAX_PATH_BYTES
@@ -400,6 +418,7 @@ impl BrokerRequest {
                 }
             }
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
+            Self::Workdir { .. } | Self::Run { .. } => holds(HandleFamily::Terminal, "").map(drop),
             Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
             Self::CallTool { kind } => holds(HandleFamily::ProviderTool, kind).map(drop),
             Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
@@ -454,6 +473,10 @@ pub enum BrokerReply {
     Foreseen(Vec<Timestamp>),
     /// The schedules.
     Schedules(Vec<Scheduled>),
+    /// Where a command would run.
+    Workdir(Workdir),
+    /// How a command ended.
+    Ran(Box<CommandEnd>),
     /// Whether it is declared.
     Declares(bool),
     /// What the tool answered.

@@ -23,11 +23,12 @@
 //! | [`&Schedules<Read>`](Schedules) | [`list`](Schedules::list), [`next`](Schedules::next) | any |
 //! | [`&Schedules<Write>`](Schedules) | [`create`](Schedules::create) and [`cancel`](Schedules::cancel) as well | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
+//! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run) | `mutating` |
 //! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
 //! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
-//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender` and the
-//! reading sides of `Workspace`, `State` and `Schedules` answer;
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender`,
+//! `Terminal::workdir` and the reading sides of `Workspace`, `State` and `Schedules` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
@@ -51,6 +52,7 @@ mod reviews;
 mod schedules;
 mod secret;
 mod state;
+mod terminal;
 mod workspace;
 
 pub use broker::{Broker, BrokerReply, BrokerRequest};
@@ -83,6 +85,10 @@ pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES,
 pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
+pub use terminal::{
+    Command, CommandEnd, Held, HowEnded, KeptOutput, MAX_COMMAND_BYTES, MAX_COMMAND_MS, MAX_COMMAND_WORDS,
+    MAX_KEPT_BYTES, Terminal, Workdir,
+};
 pub use workspace::{
     EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
     MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,
@@ -135,6 +141,8 @@ pub enum HandleFamily {
     Reviews,
     /// Calls that are made at times.
     Schedules,
+    /// Programs that the host runs.
+    Terminal,
     /// One tool of a provider that the operator connected.
     ProviderTool,
     /// The way to a provider that the operator configured.
@@ -160,6 +168,7 @@ impl HandleFamily {
             Self::State => "state",
             Self::Reviews => "reviews",
             Self::Schedules => "schedules",
+            Self::Terminal => "terminal",
             Self::ProviderTool => "provider_tool",
             Self::ProviderLink => "provider_link",
         }
@@ -290,7 +299,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`, `&Terminal`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

@@ -6,12 +6,12 @@ mod target;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 
 use capability_core::handle::{
-    BrokerFault, EntryKind, Fingerprint, Listing, MAX_ENTRIES, MAX_READ_BYTES, MAX_WRITE_BYTES, WorkspaceEntry,
-    is_plain_path,
+    BrokerFault, EntryKind, Fingerprint, Listing, MAX_ENTRIES, MAX_READ_BYTES, MAX_WRITE_BYTES, Workdir,
+    WorkspaceEntry, is_plain_path,
 };
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -120,7 +120,21 @@ impl Files {
         Ok((self.directory(directory)?, name))
     }
 
-    fn directory(&self, path: &str) -> Result<OwnedFd, BrokerFault> {
+    /// Which directory a command would run in.
+    pub fn workdir(&self, path: &str) -> Result<Workdir, BrokerFault> {
+        let stat = rustix::fs::fstat(self.directory(path)?).map_err(fault)?;
+        let root = std::fs::read_link(format!("/proc/self/fd/{}", self.root.as_raw_fd()));
+        let root = root.ok().and_then(|root| root.into_os_string().into_string().ok());
+        Ok(Workdir { device: stat.st_dev, inode: stat.st_ino, root })
+    }
+
+    /// The root itself.
+    pub fn root(&self) -> &OwnedFd {
+        &self.root
+    }
+
+    /// A directory, open.
+    pub fn directory(&self, path: &str) -> Result<OwnedFd, BrokerFault> {
         if path != "." {
             plain(path)?;
         }

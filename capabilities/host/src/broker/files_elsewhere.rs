@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use capability_core::handle::{BrokerFault, FileChange, Fingerprint, Listing, TargetPlace};
+use capability_core::handle::{BrokerFault, FileChange, Fingerprint, Listing, TargetPlace, Workdir};
 
 /// Serves nothing.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ impl Files {
     }
 
     pub fn entries(&self, _: &str) -> Result<Listing, BrokerFault> {
+        Err(BrokerFault::Unserved)
+    }
+
+    pub fn workdir(&self, _: &str) -> Result<Workdir, BrokerFault> {
         Err(BrokerFault::Unserved)
     }
 

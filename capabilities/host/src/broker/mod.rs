@@ -24,6 +24,11 @@ mod received {
 mod mail;
 mod repository;
 mod resolve;
+#[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod terminal;
+#[cfg(not(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[path = "terminal_elsewhere.rs"]
+mod terminal;
 
 pub use device::{DeviceSource, machine};
 pub use endpoint::{Auth, EndpointSettings, Reach};
@@ -365,6 +370,8 @@ impl Broker for HostBroker {
             HandleFamily::Schedules => self.schedules.is_some(),
             HandleFamily::Mailer => self.mailer.is_some(),
             HandleFamily::Repository => self.repositories().is_some(),
+            // It runs in the workspace, and only this kernel keeps it there.
+            HandleFamily::Terminal => terminal::IS_THERE && self.files.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
             HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
                 kind.instance() == ProviderType::Mcp.as_str()
@@ -487,6 +494,15 @@ impl Broker for HostBroker {
                 Some(secrets) => self.carried(lease, async move {
                     let revealed = tokio::task::spawn_blocking(move || secrets.reveal(&secret)).await;
                     revealed.unwrap_or(Err(BrokerFault::Unavailable)).map(BrokerReply::Descriptor)
+                }),
+            },
+            BrokerRequest::Workdir { path } => {
+                self.in_files(lease, move |files| files.workdir(&path).map(BrokerReply::Workdir))
+            }
+            BrokerRequest::Run { command } => match self.files.clone() {
+                None => refused(BrokerFault::Unserved),
+                Some(files) => self.carried(lease, async move {
+                    terminal::run(&files, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
                 }),
             },
             BrokerRequest::CallTool { .. } => self.call_tool(lease),

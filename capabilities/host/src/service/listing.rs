@@ -105,6 +105,10 @@ impl Service {
                     names => format!("{kind}: {}, one file at a time", names.join(", ")),
                 }
             }
+            HandleFamily::Terminal => match &bindings.workspace {
+                None => format!("{kind}: no workspace is configured"),
+                Some(root) => format!("{kind}: commands in `{}`, without a network", root.display()),
+            },
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
@@ -173,12 +177,14 @@ fn needs(entry: &Capability) -> Vec<String> {
             Some(format!("endpoints.{} on the device", kind.instance()))
         }
         HandleFamily::Endpoint => Some(format!("endpoints.{}", kind.instance())),
-        HandleFamily::Workspace => Some("workspace".to_owned()),
+        HandleFamily::Workspace | HandleFamily::Terminal => Some("workspace".to_owned()),
         HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
         HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });
     let switch = (class.network == Network::External).then(|| format!("optin {}", entry.name().family()));
-    brought.chain(switch).collect()
+    let mut needs: Vec<String> = brought.chain(switch).collect();
+    needs.dedup();
+    needs
 }

@@ -1,9 +1,10 @@
 use super::BrokerRequest;
 use crate::audit::Receipt;
 use crate::handle::{
-    BrokerFault, Clock, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http, HttpMethod,
-    Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read, Reads,
-    Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Workspace, Write,
+    BrokerFault, Clock, Command, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
+    HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read,
+    Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Terminal,
+    Workspace, Write,
 };
 
 struct Service;
@@ -33,6 +34,10 @@ fn plan(cron: &str) -> Plan {
 
 fn letter(text: &str) -> Letter {
     Letter { to: "a@b".to_owned(), subject: String::new(), text: text.to_owned() }
+}
+
+fn command(timeout_ms: u32) -> Command {
+    Command { argv: vec!["true".to_owned()], workdir: ".".to_owned(), environment: vec![], timeout_ms }
 }
 
 fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
@@ -67,6 +72,8 @@ fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
         (BrokerRequest::Unschedule { number: 1 }, Schedules::<Write>::KIND),
         (BrokerRequest::Sender { to: path() }, Mailer::KIND),
         (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
+        (BrokerRequest::Workdir { path: path() }, Terminal::KIND),
+        (BrokerRequest::Run { command: command(1) }, Terminal::KIND),
     ]
 }
 
@@ -171,6 +178,12 @@ fn what_is_given_along_is_measured_whoever_made_the_request() {
         BrokerRequest::Send { letter: letter(&"x".repeat((128 << 10) + 1)) },
         BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
         BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
+        BrokerRequest::Workdir { path: "x".repeat(1025) },
+        BrokerRequest::Run { command: command(0) },
+        BrokerRequest::Run { command: command(300_001) },
+        BrokerRequest::Run { command: Command { argv: vec![], ..command(1) } },
+        BrokerRequest::Run { command: Command { argv: vec![String::new(); 257], ..command(1) } },
+        BrokerRequest::Run { command: Command { argv: vec!["x".repeat(128 << 10), "y".to_owned()], ..command(1) } },
         BrokerRequest::Open { path: "x".repeat(1025), sole: true },
         BrokerRequest::Fingerprint { path: "x".repeat(1025) },
         BrokerRequest::Change { changes: vec![change("x", (1 << 20) + 1)] },
@@ -189,7 +202,7 @@ fn whatever_is_seen_elsewhere_leaves_a_trace() {
         seen,
         [
             false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
-            true, true, true, false, false, true, true, false, false, true, true, false, true
+            true, true, true, false, false, true, true, false, false, true, true, false, true, false, true
         ]
     );
 }

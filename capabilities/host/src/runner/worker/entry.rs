@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 
 use super::sandbox::{Profile, Strictness, keeper};
-use super::zygote;
+use super::{command, zygote};
 
 /// What a zygote is called, in place of the program's name.
 pub const NAME: &str = "capability-zygote";
@@ -23,7 +23,7 @@ extern "C" fn before_main() {
     }
 }
 
-/// Becomes a zygote or a keeper, if that is what this process was started as.
+/// Becomes a zygote, a keeper or what keeps a command, if that is what this process was started as.
 ///
 /// It runs by itself before `main` where the C library hands the command line over that early; `main!` calls it for those
 /// that do not.
@@ -33,6 +33,7 @@ pub fn turn_off() {
         Some(name) if name == NAME => {}
         Some(name) if name == keeper::NAME => keeper::keep(words),
         Some(name) if name == keeper::INNER => keeper::be_kept(words),
+        Some(name) if name == command::NAME => command::launcher::serve(),
         _ => return,
     }
     let (profile, strictness) = (words.next(), words.next());

@@ -7,6 +7,7 @@
 
 mod attest;
 mod channel;
+pub(crate) mod command;
 pub mod entry;
 mod forward;
 mod frame;

@@ -92,3 +92,25 @@ pub(super) const FILES_OLD: &[i64] = &[
 ];
 #[cfg(target_arch = "aarch64")]
 pub(super) const FILES_OLD: &[i64] = &[];
+
+/// Refused to commands: what makes a connection, reaches into another process, or changes the machine.
+#[rustfmt::skip]
+pub(super) const NO_COMMANDS: &[i64] = &[
+    SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
+    SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_pidfd_getfd, SYS_kcmp,
+    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_fsopen, SYS_fsmount, SYS_fsconfig, SYS_fspick, SYS_move_mount,
+    SYS_open_tree, SYS_mount_setattr, SYS_swapon, SYS_swapoff, SYS_quotactl, SYS_acct,
+    SYS_unshare, SYS_setns, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_fanotify_init,
+    SYS_add_key, SYS_request_key, SYS_keyctl, SYS_init_module, SYS_finit_module, SYS_delete_module,
+    SYS_kexec_load, SYS_reboot, SYS_syslog, SYS_vhangup, SYS_sethostname, SYS_setdomainname,
+    SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_personality,
+    SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_mknodat, SYS_mbind, SYS_migrate_pages, SYS_move_pages,
+    SYS_set_mempolicy, SYS_lookup_dcookie, SYS_nfsservctl,
+];
+
+#[cfg(target_arch = "x86_64")]
+pub(super) const NO_COMMANDS_OLD: &[i64] =
+    &[SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_mknod, SYS_uselib, SYS_ustat, SYS_sysfs, SYS_kexec_file_load];
+#[cfg(target_arch = "aarch64")]
+pub(super) const NO_COMMANDS_OLD: &[i64] = &[];

@@ -131,6 +131,43 @@ pub(super) fn inherited(profile: Profile) -> Table {
     table
 }
 
+/// The filter of commands: whatever programs do, without connections of any kind, other processes' memory, and what changes the
+/// machine.
+pub(super) fn commands() -> Table {
+    const NAMESPACES: i32 = libc::CLONE_NEWNS
+        | libc::CLONE_NEWCGROUP
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUSER
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET;
+    let mut table = Table::new(Answer::Allow, calls::LAST_KNOWN, Answer::Fail(ENOSYS));
+    table.always(calls::NO_COMMANDS, Answer::Fail(EPERM));
+    table.always(calls::NO_COMMANDS_OLD, Answer::Fail(EPERM));
+    // Its flags are in memory, where no filter looks: what falls back makes processes by `clone`.
+    table.always(&[libc::SYS_clone3], Answer::Fail(ENOSYS));
+    table.always(&[libc::SYS_socket], Answer::Fail(EACCES));
+    table.allow_when(SYS_clone, EPERM, &[&[Test::Has { argument: 0, mask: bits(NAMESPACES), value: 0 }]]);
+    table.allow_when(SYS_socketpair, EPERM, &[&[Test::is(0, bits(libc::AF_UNIX))]]);
+    // Its own limits and priority are its own to set, and nobody else's: where there is no namespace of processes, another process
+    // of the same user would obey.
+    for (number, process) in [
+        (SYS_prlimit64, 0),
+        (libc::SYS_sched_setaffinity, 0),
+        (libc::SYS_sched_setscheduler, 0),
+        (libc::SYS_sched_setparam, 0),
+        (libc::SYS_sched_setattr, 0),
+        (libc::SYS_setpriority, 1),
+        (libc::SYS_ioprio_set, 1),
+    ] {
+        table.allow_when(number, EPERM, &[&[Test::is(process, 0)]]);
+    }
+    // Text typed into another's terminal.
+    let typed = |request: u32| Test::Lacks { argument: 1, mask: u32::MAX, value: request };
+    table.allow_when(SYS_ioctl, EPERM, &[&[typed(0x5412), typed(0x541c)]]);
+    table
+}
+
 /// Programs that are written in the zygote, so that a worker only installs them.
 #[derive(Debug, Clone)]
 pub(super) struct Prepared {

@@ -68,6 +68,18 @@ fn become_user(number: u32) -> rustix::io::Result<bool> {
     }
 }
 
+/// In what runs commands: no capability, and none that a program could get.
+pub(super) fn give_up_everything() -> Result<(), SandboxFault> {
+    if capabilities(None).at(Step::Capabilities)?.effective.contains(CapabilitySet::SETPCAP) {
+        for number in 0..u64::BITS {
+            if !sys::drop_bounding(number).at(Step::Capabilities)? {
+                break;
+            }
+        }
+    }
+    give_up_all_but(CapabilitySet::empty())
+}
+
 fn give_up_all_but(kept: CapabilitySet) -> Result<(), SandboxFault> {
     let wanted = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
     if capabilities(None).at(Step::Capabilities)? != wanted {

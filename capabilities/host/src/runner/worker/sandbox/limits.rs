@@ -53,7 +53,7 @@ impl Limits {
 }
 
 /// Never above what holds already, which only the privileged could exceed.
-fn set(resource: Resource, most: u64) -> rustix::io::Result<()> {
+pub(super) fn set(resource: Resource, most: u64) -> rustix::io::Result<()> {
     let most = rustix::process::getrlimit(resource).maximum.map_or(most, |now| now.min(most));
     setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
 }

@@ -18,6 +18,7 @@ mod achieved;
 pub mod attempts;
 mod bpf;
 mod calls;
+pub mod command;
 mod fault;
 mod filter;
 mod identity;

@@ -30,6 +30,14 @@ pub(super) fn fork(_: &super::Zygote) -> io::Result<Side> {
     Ok(rustix::process::Pid::from_raw(pid).map_or(Side::Child, Side::Parent))
 }
 
+/// The same for the process that ends a command's, which made sure that it is alone.
+pub(super) fn fork_alone(_: &super::command::Keeper) -> io::Result<Side> {
+    // SAFETY: as in `fork`, with the keeper as the witness.
+    let pid = checked(c_long::from(unsafe { libc::fork() }))?;
+    let pid = i32::try_from(pid).map_err(io::Error::other)?;
+    Ok(rustix::process::Pid::from_raw(pid).map_or(Side::Child, Side::Parent))
+}
+
 /// Makes `fd` the descriptor with the number `at`, whatever that was before. It is closed when a program is started.
 pub(super) fn place(fd: OwnedFd, at: RawFd) -> io::Result<OwnedFd> {
     if fd.as_raw_fd() == at {

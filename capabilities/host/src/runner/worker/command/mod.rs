@@ -1,0 +1,302 @@
+//! Commands, run to their end in a place of their own.
+//!
+//! ```text
+//! host ── spawn ──> keeper   this same binary: leaves namespaces, holds nothing else, ends the rest
+//!   │                 '── fork ──> inside   the first of its namespace: Landlock, filter, no capability
+//!   │<── its descriptor ─┘            '── spawn ──> the command, and whatever it starts
+//! ```
+//!
+//! The keeper ends the one inside when its time is over or the host's end of its socket is gone, however that came. With the one
+//! inside, the kernel ends everything else; where there is no namespace of processes, the keeper does. When nothing is left the
+//! socket closes, and only then is an end reported.
+
+mod kept;
+pub mod launcher;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream as Socket;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Program, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use capability_core::handle::{Command, CommandEnd, Held, HowEnded};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Signal, pidfd_send_signal};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Interest};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::channel::{receive_with, send_with};
+use super::sandbox::command::Kept;
+use crate::environment::random;
+use crate::hex;
+
+/// What a keeper is called, in place of the program's name.
+pub const NAME: &str = "capability-command";
+/// How long a keeper may take to be ready, and everything to be gone once it is ended.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the rest of an output is waited for once nobody is left who could write it.
+const DRAIN: Duration = Duration::from_millis(100);
+/// How long after the end of its time the keeper acts, if the host did not.
+const SLACK_MS: u32 = 250;
+
+/// What a keeper is told.
+#[derive(Debug, Serialize, Deserialize)]
+struct Told {
+    argv: Vec<String>,
+    environment: Vec<(String, String)>,
+    /// A directory that is the command's alone.
+    home: PathBuf,
+    timeout_ms: u32,
+}
+
+/// What the one inside says, once.
+#[derive(Debug, Serialize, Deserialize)]
+enum Said {
+    /// The command ended by itself.
+    Ended(HowEnded, Kept),
+    /// It could not be held, so it was not run.
+    Unheld(String),
+}
+
+/// The longest that either says, in bytes.
+const MAX_SAID: usize = 1 << 20;
+
+/// Runs a command below `workspace`, in `workdir`, in the runtime that this is called in. A caller that goes away ends it.
+///
+/// # Errors
+/// The place it would run in cannot be made.
+pub async fn run(workspace: &OwnedFd, workdir: OwnedFd, command: Command) -> io::Result<CommandEnd> {
+    let began = Instant::now();
+    let deadline = began + Duration::from_millis(u64::from(command.timeout_ms));
+    let home = Home::make()?;
+    let told = Told {
+        environment: variables(&home.path, command.environment),
+        argv: command.argv,
+        home: home.path.clone(),
+        timeout_ms: command.timeout_ms.saturating_add(SLACK_MS),
+    };
+    let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
+    let mut keeper = Keeper::start(out, err)?;
+    let (stdout, stderr) = (Reading::of(stdout)?, Reading::of(stderr)?);
+    timeout(PATIENCE, keeper.tell(&told, [workdir.as_fd(), workspace.as_fd()])).await??;
+    home.is_the_keepers_now();
+    let mut said = Vec::new();
+    let in_time = timeout_at(deadline, keeper.hear(&mut said)).await;
+    if in_time.is_err() {
+        keeper.end();
+        // Whatever it says now, its time was over.
+        timeout(PATIENCE, keeper.hear(&mut said)).await??;
+    }
+    keeper.reap().await;
+    let (stdout, stderr) = tokio::join!(stdout.rest(), stderr.rest());
+    let (how, kept) = match in_time {
+        Ok(heard) => {
+            heard?;
+            match read(&said) {
+                Some(Said::Ended(how, kept)) => (how, kept),
+                Some(Said::Unheld(step)) => return Err(io::Error::other(step)),
+                None if Instant::now() >= deadline => (HowEnded::TimedOut, Kept::default()),
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+        Err(_) => (HowEnded::TimedOut, keeper.kept),
+    };
+    let ran_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
+    let held = Held {
+        processes: kept.processes,
+        network: kept.network,
+        most_processes: kept.most_processes,
+        files: kept.files,
+    };
+    Ok(CommandEnd { how, stdout, stderr, ran_ms, held })
+}
+
+/// What every command has, and what was asked for besides.
+fn variables(home: &Path, more: Vec<(String, String)>) -> Vec<(String, String)> {
+    let home = home.to_string_lossy();
+    let mut variables: Vec<(String, String)> =
+        [("PATH", PATH), ("LANG", "C.UTF-8"), ("TERM", "dumb"), ("HOME", &home), ("TMPDIR", &format!("{home}/tmp"))]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+    variables.extend(more.into_iter().filter(|(name, _)| !FIXED.contains(&name.as_str())));
+    variables
+}
+
+/// Where programs are looked for.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// What nobody sets.
+const FIXED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
+
+/// What is said on a socket: its length, and then itself.
+fn written<T: Serialize>(said: &T) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_vec(said)?;
+    let length = u32::try_from(text.len()).map_err(io::Error::other)?;
+    Ok([&length.to_le_bytes(), text.as_slice()].concat())
+}
+
+fn read<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let (length, text) = bytes.split_first_chunk::<4>()?;
+    let text = text.get(..usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+    serde_json::from_slice(text).ok()
+}
+
+/// A directory that is one command's alone. Its keeper removes it; before there is one, this does.
+struct Home {
+    path: PathBuf,
+    ours: std::cell::Cell<bool>,
+}
+
+impl Home {
+    fn make() -> io::Result<Self> {
+        let name = random::<16>().map_err(io::Error::other)?;
+        let path = std::env::temp_dir().join(format!("capability-{}", hex::encode(&name)));
+        let mut private = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        private.create(&path)?;
+        private.create(path.join("tmp"))?;
+        Ok(Self { path, ours: std::cell::Cell::new(true) })
+    }
+
+    fn is_the_keepers_now(&self) {
+        self.ours.set(false);
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if self.ours.get() {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// The host's side of a keeper. With it, everything that it keeps is gone.
+struct Keeper {
+    control: Option<UnixStream>,
+    child: Option<Child>,
+    /// The first process of the command.
+    inside: Option<OwnedFd>,
+    /// What is known to hold before the command says so itself.
+    kept: Kept,
+}
+
+impl Keeper {
+    fn start(out: OwnedFd, err: OwnedFd) -> io::Result<Self> {
+        let (own, theirs) = Socket::pair()?;
+        let child = Program::new("/proc/self/exe")
+            .arg0(NAME)
+            .env_clear()
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(out))
+            .stderr(Stdio::from(err))
+            .spawn()?;
+        let mut keeper = Self { control: None, child: Some(child), inside: None, kept: Kept::default() };
+        own.set_nonblocking(true)?;
+        keeper.control = Some(UnixStream::from_std(own)?);
+        Ok(keeper)
+    }
+
+    /// Tells what to run, and waits until there is a process to end.
+    async fn tell(&mut self, told: &Told, places: [std::os::fd::BorrowedFd<'_>; 2]) -> io::Result<()> {
+        let control = self.control.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        control.async_io(Interest::WRITABLE, || Ok(send_with(&*control, b"+", &places)?)).await?;
+        control.write_all(&written(told)?).await?;
+        let mut flags = [0; 1];
+        let (_, descriptors) =
+            control.async_io(Interest::READABLE, || Ok(receive_with(&*control, &mut flags)?)).await?;
+        let [inside] = <[OwnedFd; 1]>::try_from(descriptors).map_err(|_| io::ErrorKind::UnexpectedEof)?;
+        self.inside = Some(inside);
+        let [flags] = flags;
+        self.kept.processes = flags & launcher::HAS_PROCESSES != 0;
+        self.kept.network = flags & launcher::HAS_NETWORK != 0;
+        Ok(())
+    }
+
+    /// Takes in whatever is said until nobody is left who could say anything.
+    async fn hear(&mut self, said: &mut Vec<u8>) -> io::Result<()> {
+        let control = self.control.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        while said.len() < MAX_SAID {
+            if control.read_buf(said).await? == 0 {
+                return Ok(());
+            }
+        }
+        Err(io::ErrorKind::InvalidData.into())
+    }
+
+    /// Ends the first process, and with it all others.
+    fn end(&self) {
+        if let Some(inside) = &self.inside {
+            let _ = pidfd_send_signal(inside, Signal::KILL);
+        }
+    }
+
+    /// The keeper itself has ended, or is about to.
+    async fn reap(&mut self) {
+        self.control = None;
+        if let Some(mut child) = self.child.take() {
+            let _ = tokio::task::spawn_blocking(move || child.wait()).await;
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.end();
+        // Its socket is closed: whatever the line above missed it ends itself.
+        self.control = None;
+        if let Some(mut child) = self.child.take() {
+            let wait = move || {
+                let _ = child.wait();
+            };
+            match tokio::runtime::Handle::try_current() {
+                Ok(runtime) => drop(runtime.spawn_blocking(wait)),
+                Err(_) => drop(std::thread::Builder::new().spawn(wait)),
+            }
+        }
+    }
+}
+
+/// An output that is taken in while the command runs, so that it never waits for its reader.
+struct Reading {
+    taken: Arc<Mutex<kept::Output>>,
+    task: JoinHandle<()>,
+}
+
+impl Reading {
+    fn of(pipe: OwnedFd) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        let mut pipe = pipe::Receiver::from_owned_fd(pipe)?;
+        let taken = Arc::<Mutex<kept::Output>>::default();
+        let into = Arc::clone(&taken);
+        let task = tokio::spawn(async move {
+            let mut chunk = vec![0; 16 << 10];
+            while let Ok(read) = pipe.read(&mut chunk).await {
+                if read == 0 {
+                    break;
+                }
+                into.lock().unwrap_or_else(PoisonError::into_inner).add(chunk.get(..read).unwrap_or_default());
+            }
+        });
+        Ok(Self { taken, task })
+    }
+
+    /// What there is once nobody is left who could write more.
+    async fn rest(mut self) -> capability_core::handle::KeptOutput {
+        let _ = timeout(DRAIN, &mut self.task).await;
+        core::mem::take(&mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner)).kept()
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
