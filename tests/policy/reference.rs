@@ -41,6 +41,7 @@ pub fn question<'a>(
         scope: None,
         target: None,
         acts_on: &[],
+        secrets: &[],
         mode: Mode::Live,
         opt_in: OptIn::On,
         binding: Binding::Bound,

@@ -25,10 +25,11 @@ use crate::error::{HostError, SettingError};
 use crate::mcp::Clients;
 use crate::operator::Credential;
 use crate::policy::{FilePolicy, Places, PolicyError};
+use crate::protocol::SecretShown;
 use crate::provider::{HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
 use crate::schedule::Schedules;
-use crate::secrets::{Knowing, Secrets, private_text};
+use crate::secrets::{Knowing, Secrets, credential_state, private_text};
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::subjects::Manifests;
@@ -382,6 +383,14 @@ impl Host {
     /// The secrets of this host.
     pub(crate) fn secrets(&self) -> Secrets {
         Secrets::new(self.data_dir.secrets(), Arc::new(self.config.secret_settings().clone()))
+    }
+
+    /// Every secret and every credential, without a word of them.
+    pub(crate) fn secret_states(&self) -> Vec<SecretShown> {
+        let mut states = self.secrets().states();
+        let of_services = self.config.credential_files().into_iter().filter(|(name, _)| !name.starts_with("secrets."));
+        states.extend(of_services.map(|(name, file)| credential_state(name, &file)));
+        states
     }
 
     /// Reads every secret that there is now, so that whatever goes out from here on holds none of them: one that was changed

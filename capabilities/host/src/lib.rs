@@ -46,7 +46,7 @@ mod protocol;
 pub mod provider;
 pub mod runner;
 mod schedule;
-mod secrets;
+pub mod secrets;
 mod service;
 mod socket;
 pub mod store;

@@ -185,6 +185,7 @@ impl Service {
             Request::ScheduleCancel(proof, number) => {
                 document(&self.cancel_schedule(&self.operator(proof, peer)?, *number).await?)
             }
+            Request::SecretList => document(&crate::blocking::blocking(|| self.host.secret_states())),
             Request::RepositoryList => document(&self.host.repositories()),
             Request::RepositoryFetch(proof, name) => {
                 let operator = self.operator(proof, peer)?;

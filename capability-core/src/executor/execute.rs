@@ -94,11 +94,17 @@ fn recorded_first(course: &mut Course, entry: &Capability, guarantees: Guarantee
         let (source, name) = (broker.secret_source(kind.instance()), ConfiguredName::of(kind.instance())?);
         Some(Event::SecretBinding { asked: asked(), handle: kind.family(), source, name })
     });
+    let secrets = course.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).map_or(&[][..], |p| &p.secrets);
+    let given = secrets.iter().filter_map(|one| {
+        let (source, name) = (broker.secret_source(&one.secret), ConfiguredName::of(&one.secret)?);
+        Some(Event::SecretBinding { asked: asked(), handle: HandleFamily::Terminal, source, name })
+    });
     let fallback = stands_in.then(|| Event::ProviderFallback { asked: asked() });
     fallback
         .into_iter()
         .chain(intent)
         .chain(bindings)
+        .chain(given)
         .fold(None, |_, event| Some(course.ticket.submit(Record { at: course.ticket.at(), event })))
 }
 

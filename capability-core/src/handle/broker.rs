@@ -495,6 +495,12 @@ pub trait Broker: Send + Sync + 'static {
     /// operator did not place on the device.
     fn serves(&self, kind: HandleKind, class: Class) -> bool;
 
+    /// Whether the secret of that name can be bound to a command now. Asked at policy; what cannot is refused with
+    /// `secret_unbound`.
+    fn binds_secret(&self, _name: &str) -> bool {
+        false
+    }
+
     /// Where the secret of that name comes from, for the record that it is bound; none where that is not told.
     fn secret_source(&self, _name: &str) -> Option<SecretSource> {
         None

@@ -53,6 +53,7 @@ mod schedules;
 mod secret;
 mod state;
 mod terminal;
+mod variables;
 mod workspace;
 
 pub use broker::{Broker, BrokerReply, BrokerRequest};
@@ -87,8 +88,9 @@ pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
 pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
 pub use terminal::{
     Command, CommandEnd, Held, HowEnded, KeptOutput, MAX_COMMAND_BYTES, MAX_COMMAND_MS, MAX_COMMAND_WORDS,
-    MAX_KEPT_BYTES, Terminal, Workdir,
+    MAX_KEPT_BYTES, MAX_SECRET_USES, SecretUse, Terminal, Workdir,
 };
+pub use variables::{is_bindable_variable, is_execution_control, is_variable_name};
 pub use workspace::{
     EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
     MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,

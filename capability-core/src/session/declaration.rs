@@ -30,7 +30,7 @@ enum Wrong {
 }
 
 /// What is declared with its exact scope, and in no other way.
-const EXACT_ONLY: &str = "secret.bind";
+pub(crate) const SECRET_BIND: &str = "secret.bind";
 
 impl core::fmt::Display for DeclarationError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -69,8 +69,8 @@ impl core::str::FromStr for Declaration {
     fn from_str(text: &str) -> Result<Self, DeclarationError> {
         let (name, scope) = match text.split_once(':') {
             // Each secret is declared for itself: a word for all of them, those to come among them, is none.
-            Some((name, "*")) if name == EXACT_ONLY => return Err(DeclarationError(Wrong::NotExact)),
-            None if text == EXACT_ONLY => return Err(DeclarationError(Wrong::NotExact)),
+            Some((name, "*")) if name == SECRET_BIND => return Err(DeclarationError(Wrong::NotExact)),
+            None if text == SECRET_BIND => return Err(DeclarationError(Wrong::NotExact)),
             None => (text, Scope::None),
             Some((name, "*")) => (name, Scope::Any),
             Some((_, "")) => return Err(DeclarationError(Wrong::Form)),

@@ -353,6 +353,10 @@ impl core::fmt::Debug for HostBroker {
 }
 
 impl Broker for HostBroker {
+    fn binds_secret(&self, name: &str) -> bool {
+        self.secrets.as_ref().is_some_and(|secrets| secrets.bindable(name).is_ok())
+    }
+
     fn secret_source(&self, name: &str) -> Option<SecretSource> {
         self.secrets.as_ref().map(|secrets| secrets.source(name))
     }
@@ -499,10 +503,10 @@ impl Broker for HostBroker {
             BrokerRequest::Workdir { path } => {
                 self.in_files(lease, move |files| files.workdir(&path).map(BrokerReply::Workdir))
             }
-            BrokerRequest::Run { command } => match self.files.clone() {
-                None => refused(BrokerFault::Unserved),
-                Some(files) => self.carried(lease, async move {
-                    terminal::run(&files, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
+            BrokerRequest::Run { command } => match (self.files.clone(), self.secrets.clone()) {
+                (None, _) => refused(BrokerFault::Unserved),
+                (Some(files), secrets) => self.carried(lease, async move {
+                    terminal::run(&files, secrets, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
                 }),
             },
             BrokerRequest::CallTool { .. } => self.call_tool(lease),

@@ -24,6 +24,7 @@ use capability_core::redact::is_redactable;
 
 use crate::data_dir::{check_dir, read_private};
 use crate::environment::now;
+use crate::protocol::SecretShown;
 
 /// Every secret of this host: one file for each in a directory that is the host's alone, and those that the configuration
 /// says something about.
@@ -31,23 +32,6 @@ use crate::environment::now;
 pub struct Secrets {
     directory: PathBuf,
     named: Arc<BTreeMap<String, SecretSettings>>,
-}
-
-/// A secret as it is now, for a person: where it comes from and whether it can be used, without a word of it.
-#[derive(Debug, Clone)]
-pub struct SecretState {
-    /// Its name.
-    pub name: String,
-    /// Where it comes from, in words.
-    pub place: String,
-    /// Which kind of place that is.
-    pub source: SecretSource,
-    /// Why it cannot be used; none when it can.
-    pub fault: Option<SecretFault>,
-    /// Whether it is too short to be bound to a command and to be found in what goes out; known while it can be read.
-    pub short: bool,
-    /// When it ends.
-    pub expires: Option<Timestamp>,
 }
 
 /// A value, overwritten when it is dropped.
@@ -110,7 +94,7 @@ impl Secrets {
     }
 
     /// Every secret: those that are stored, and those that are configured.
-    pub fn states(&self) -> Vec<SecretState> {
+    pub fn states(&self) -> Vec<SecretShown> {
         let mut names: Vec<String> = self.named.keys().cloned().chain(self.stored()).collect();
         names.sort();
         names.dedup();
@@ -122,20 +106,15 @@ impl Secrets {
         drop(self.states());
     }
 
-    fn state(&self, name: String) -> SecretState {
+    fn state(&self, name: String) -> SecretShown {
         let settings = self.named.get(&name);
         let value = self.value(&name);
-        SecretState {
-            place: match settings.map(|settings| &settings.whence) {
-                None | Some(Whence::Stored) => format!("`{}`", self.directory.join(&name).display()),
-                Some(whence) => whence.words(),
-            },
-            source: self.source(&name),
-            short: value.as_ref().is_ok_and(|value| !is_redactable(value.text())),
-            fault: value.err(),
-            expires: settings.and_then(|settings| settings.expires),
-            name,
-        }
+        let place = match settings.map(|settings| &settings.whence) {
+            None | Some(Whence::Stored) => format!("`{}`", self.directory.join(&name).display()),
+            Some(whence) => whence.words(),
+        };
+        let shown = shown(self.source(&name), place, value);
+        SecretShown { expires: settings.and_then(|settings| settings.expires), name, ..shown }
     }
 
     /// The names of the files in the directory, as far as they are names.
@@ -176,6 +155,41 @@ impl Secrets {
         private_text(path).map(Value).map_err(|_| SecretFault::Unreadable)
     }
 }
+
+/// A file with a credential, for a person.
+pub fn credential_state(name: String, file: &Path) -> SecretShown {
+    let read = match std::fs::symlink_metadata(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(SecretFault::Absent),
+        Ok(_) | Err(_) => private_text(file).map(Value).map_err(|_| SecretFault::Unreadable),
+    };
+    SecretShown { name, ..shown(SecretSource::File, format!("`{}`", file.display()), read) }
+}
+
+/// Whether it can be used, without a word of it and without its length.
+fn shown(source: SecretSource, place: String, value: Result<Value, SecretFault>) -> SecretShown {
+    let length = value.as_ref().ok().map(|value| match value.text() {
+        text if !is_redactable(text) => "short",
+        text if text.len() <= LONG => "usual",
+        _ => "long",
+    });
+    let fault = value.err();
+    let help = match length {
+        Some("short") => Some(SecretFault::Short.help()),
+        _ => fault.map(SecretFault::help),
+    };
+    SecretShown {
+        name: String::new(),
+        source: source.as_str().to_owned(),
+        place,
+        state: fault.map_or("ready", SecretFault::as_str).to_owned(),
+        length: length.map(str::to_owned),
+        expires: None,
+        help: help.map(str::to_owned),
+    }
+}
+
+/// The longest value that is not called long, in bytes.
+const LONG: usize = 64;
 
 /// The text of a file that is the host's alone, without the line break that editors put at its end. It is known from then on.
 pub fn private_text(path: &Path) -> Result<Vec<u8>, BrokerFault> {

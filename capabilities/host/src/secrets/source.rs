@@ -158,7 +158,7 @@ fn private(path: &Path) -> Result<Vec<u8>, SecretFault> {
 
 /// A file that the service manager made: this user's or root's own, and nobody else's to read or change. A manager that lets the
 /// user in by an access list shows that as rights of the group to read.
-fn credential(path: &Path) -> Result<Vec<u8>, SecretFault> {
+pub(super) fn credential(path: &Path) -> Result<Vec<u8>, SecretFault> {
     let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SecretFault::Absent,

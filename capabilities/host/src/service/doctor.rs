@@ -6,6 +6,7 @@ use capability_core::policy::OptIn;
 use capability_core::store::OptIns;
 
 mod bound;
+mod secrets;
 
 use super::Service;
 use crate::audit_log;
@@ -26,6 +27,7 @@ impl Service {
             self.families(),
             self.rules(),
             self.bindings(),
+            self.secrets(),
             self.centre(),
             self.channels_probe().await,
         ];
