@@ -117,6 +117,10 @@ async fn provoke(code: Code) -> Option<Case> {
             bench.world().set_raise(Some(Raise::deny(concern)));
             bench.invoke("lab.look", &json!({})).await
         }
+        Code::SecretUnbound => {
+            bench.world().set_secrets(&[("DEPLOY_TOKEN", "absent")]);
+            bench.invoke("lab.look", &json!({})).await
+        }
         Code::DefaultDeny => bench.invoke("lab.denies", &json!({})).await,
         Code::MissingRuntimeBinding => bench.invoke("lab.needs_service", &json!({})).await,
         Code::UnknownTool

@@ -29,7 +29,9 @@ pub(super) fn note(value: &str) {
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(at) = known.values.iter().position(|known| known == value) {
-        if let (true, Some(same)) = (at > 0, known.values.remove(at)) {
+        if at > 0
+            && let Some(same) = known.values.remove(at)
+        {
             known.values.push_front(same);
         }
         return;

@@ -52,6 +52,8 @@ impl Drop for Value {
 }
 
 impl Secrets {
+    /// Those in this directory, and those about which something is said.
+    #[must_use]
     pub const fn new(directory: PathBuf, named: Arc<BTreeMap<String, SecretSettings>>) -> Self {
         Self { directory, named }
     }

@@ -107,6 +107,20 @@ fn from_its_end_on_a_secret_is_none() {
     assert_eq!(secrets.bindable("future").ok().and_then(|(_, ends)| ends), Some(future));
 }
 
+/// However often it is read, and whatever is read beside it.
+#[test]
+fn what_is_known_stays_known() {
+    let values: Vec<String> = (0..5).map(|nth| format!("one-of-several-values-{nth}")).collect();
+    for value in values.iter().chain(&values).chain(values.iter().rev()) {
+        super::note(value.as_bytes());
+        super::note(value.as_bytes());
+        super::note(b"something-else-that-is-known");
+        for value in values.iter().take_while(|other| *other != value).chain([value]) {
+            assert_eq!(redactor().text(value), "[redacted]");
+        }
+    }
+}
+
 /// Every value that there is is known, whether or not anybody used it.
 #[test]
 fn what_nobody_has_used_yet_is_known_too() {

@@ -102,7 +102,9 @@ pub async fn run(
         timeout(PATIENCE, keeper.hear(&mut said)).await??;
     }
     keeper.reap().await;
-    let (stdout, stderr) = tokio::join!(stdout.rest(), stderr.rest());
+    // What did not end by itself may have been in the middle of a word.
+    let whole = in_time.is_ok() && matches!(read(&said), Some(Said::Ended(HowEnded::Exited(_), _)));
+    let (stdout, stderr) = tokio::join!(stdout.rest(whole), stderr.rest(whole));
     let (how, kept) = match in_time {
         Ok(heard) => {
             heard?;
@@ -313,7 +315,6 @@ impl Reading {
             let mut chunk = vec![0; 16 << 10];
             while let Ok(read) = pipe.read(&mut chunk).await {
                 if read == 0 {
-                    into.lock().unwrap_or_else(PoisonError::into_inner).end(RedactingStream::finish);
                     break;
                 }
                 into.lock().unwrap_or_else(PoisonError::into_inner).add(chunk.get(..read).unwrap_or_default());
@@ -322,12 +323,12 @@ impl Reading {
         Ok(Self { taken, task })
     }
 
-    /// What there is once nobody is left who could write more.
-    async fn rest(mut self) -> capability_core::handle::KeptOutput {
-        let _ = timeout(DRAIN, &mut self.task).await;
+    /// What there is once nobody is left who could write more, or once it is not waited for any longer; `whole` says that it
+    /// ended where its writer ended it.
+    async fn rest(mut self, whole: bool) -> capability_core::handle::KeptOutput {
+        let whole = timeout(DRAIN, &mut self.task).await.is_ok() && whole;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        // Somebody else still holds it open, or it broke off.
-        taken.end(RedactingStream::cut);
+        taken.end(if whole { RedactingStream::finish } else { RedactingStream::cut });
         core::mem::take(&mut taken.output).kept()
     }
 }
