@@ -42,7 +42,8 @@ async fn provoke(code: Code) -> Option<Case> {
         | Code::ManifestAsk
         | Code::RuleAsk
         | Code::RuleAskFresh
-        | Code::FloorRequired => return None,
+        | Code::FloorRequired
+        | Code::SecretBound => return None,
         Code::ModeRefused => {
             let dream = bench.session(1, Mode::Dream, 1);
             bench.executor.invoke(&dream, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
