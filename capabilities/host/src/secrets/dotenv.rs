@@ -130,7 +130,7 @@ mod tests {
     proptest! {
         /// No text stops it, and one bad line is enough for a file to say nothing.
         #[test]
-        fn no_text_is_too_strange(text in "(\\PC|[A=\"'\\\\\n#$]){0,64}") {
+        fn no_env_file_is_too_strange(text in "(\\PC|[A=\"'\\\\\n#$]){0,64}") {
             let read = value(&text, "A");
             prop_assert_eq!(value(&format!("{text}\n-"), "A"), Err(NotOne));
             if let Ok(Some(read)) = read {
