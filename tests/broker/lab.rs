@@ -106,6 +106,7 @@ impl Lab {
             named_secrets: named.iter().map(|(name, settings)| ((*name).to_owned(), settings.clone())).collect(),
             mail: None,
             repositories: None,
+            trees: BTreeMap::new(),
             own: vec![dir.path().join("own")],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));

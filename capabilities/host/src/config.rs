@@ -1,27 +1,36 @@
 //! The optional configuration file.
 
+mod agents;
 mod bindings;
 mod channels;
+mod edges;
+mod lines;
 mod mail;
 mod mcp;
 mod providers;
 mod repositories;
 mod secrets;
+mod skills;
 mod standing;
 mod surface;
+mod trees;
 mod web;
 
+pub use agents::AgentTable;
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
+pub use edges::{EdgeKind, EdgeTable, FallbackWord};
 pub use mail::MailTable;
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use repositories::RepositoryTable;
 pub use secrets::SecretTable;
+pub use skills::SkillsTable;
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use surface::{ResultsTable, SurfaceTable};
+pub use trees::TreeTable;
 pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
@@ -38,6 +47,7 @@ use serde::Deserialize;
 
 use crate::data_dir::{DataDirError, read_private};
 use crate::secrets::SecretSettings;
+use lines::{KEYS, line_in, line_of};
 
 /// What an operator wrote into `config.toml`; everything has a default, and an unknown key is refused.
 ///
@@ -92,6 +102,16 @@ use crate::secrets::SecretSettings;
 ///
 /// [repositories.site]
 /// url = "https://git.example.com/site.git"
+///
+/// [trees.site]
+/// path = "/srv/git/site.git"
+/// live = "refs/heads/live"
+/// from = ["refs/heads/main"]
+///
+/// [agents.critic]
+/// subject = "agent:critic"
+/// command = ["/usr/local/bin/critic", "--quiet"]
+/// timeout = "10m"
 ///
 /// [mail]
 /// server = "mail.example.org:465"
@@ -163,6 +183,18 @@ pub struct Config {
     pub repositories: BTreeMap<String, RepositoryTable>,
     /// Where secrets come from that do not lie in `secrets` in the data directory, and when any of them ends; by name.
     pub secrets: BTreeMap<String, SecretTable>,
+    /// Who carries out capabilities beside this host, by the names that rules and the log know them by.
+    pub edges: BTreeMap<String, EdgeTable>,
+    /// Whether another one stands in for a first choice that cannot be reached, by capability; none does, unless it is said.
+    pub fallback: BTreeMap<String, FallbackWord>,
+    /// Who carries out a capability before everybody else: `compiled`, `edge:NAME` or `relay:NAME`, by capability.
+    pub bind: BTreeMap<String, String>,
+    /// Where skills lie.
+    pub skills: SkillsTable,
+    /// The trees behind `Trees` handles, by name.
+    pub trees: BTreeMap<String, TreeTable>,
+    /// The agents behind `Agents` handles, by name.
+    pub agents: BTreeMap<String, AgentTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
     /// How programs that speak MCP are served, and the servers whose tools can be called.
@@ -187,6 +219,9 @@ pub struct Config {
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
+    /// The text, for the lines of what is checked against the registry.
+    #[serde(skip)]
+    text: String,
     /// Where the tables and keys of `[grants]` stand, for the same reason.
     #[serde(skip)]
     grants_in: BTreeMap<(String, &'static str), usize>,
@@ -371,9 +406,17 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         providers::checked(&config.mcp.servers)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        edges::checked(&config)
+            .and_then(|()| config.skills.check())
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        text.clone_into(&mut config.text);
         config.bindings.repositories = repositories::checked(&config.repositories)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.secret_settings = secrets::checked(&config.secrets)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.bindings.trees = trees::checked(&config.trees)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.bindings.agents = agents::checked(&config.agents)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         if let Some(table) = &config.mail {
             let mail = table.checked();
@@ -435,22 +478,6 @@ impl Config {
         self.grants.iter().fold(GrantLimits::off(), |limits, (name, table)| limits.with(name, table.limit()))
     }
 
-    /// What is said of secrets, by name.
-    pub(crate) const fn secret_settings(&self) -> &BTreeMap<String, SecretSettings> {
-        &self.secret_settings
-    }
-
-    /// Every file that holds a credential or a secret, with the place in the configuration that names it.
-    pub(crate) fn credential_files(&self) -> Vec<(String, PathBuf)> {
-        let of_servers = self.mcp.servers.iter().flat_map(|(name, server)| {
-            server.credential_files().map(move |(key, file)| (format!("mcp.servers.{name}.{key}"), file.clone()))
-        });
-        let of_secrets = self.secret_settings.iter().filter_map(|(name, settings)| {
-            settings.whence.file().map(|file| (format!("secrets.{name}"), file.to_owned()))
-        });
-        self.bindings.credentials().chain(of_servers).chain(of_secrets).collect()
-    }
-
     /// What stands behind the handles.
     #[must_use]
     pub const fn bindings(&self) -> &Bindings {
@@ -474,22 +501,6 @@ impl Config {
     pub const fn channels(&self) -> &ChannelsSettings {
         &self.channels_settings
     }
-}
-
-/// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[secrets.NAME]` `file`, or `dotenv`, `key`, or `env`, or `credential`, and `expires`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
-
-/// The line of a key in a table, or else the table's own.
-fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
-    let headed = |line: &str| line.trim().replace(['"', '\''], "") == format!("[{table}]");
-    let header = text.lines().position(headed)?;
-    let inside = text.lines().skip(header + 1).take_while(|line| !line.trim_start().starts_with('['));
-    let at = inside.into_iter().position(|line| line.trim_start().starts_with(key));
-    Some(header + 1 + at.map_or(0, |at| at + 1))
-}
-
-fn line_of(text: &str, key: &str) -> Option<usize> {
-    text.lines().position(|line| line.trim_start().starts_with(key)).map(|at| at + 1)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ compile_error!("capability-host needs a Unix: its files are closed by owner and 
 #[cfg(feature = "builtins")]
 use capabilities as _;
 
+pub mod agents;
 pub mod audit_log;
 mod blocking;
 pub mod broker;
@@ -48,6 +49,7 @@ pub mod runner;
 mod schedule;
 pub mod secrets;
 mod service;
+pub mod skill;
 mod socket;
 pub mod store;
 pub mod subjects;
@@ -55,6 +57,7 @@ mod tool_search;
 mod web;
 mod words;
 
+pub use agents::AgentHost;
 pub use error::{HostError, SettingError};
 pub use host::{Host, HostOptions, Operators};
 

@@ -7,18 +7,22 @@
 mod channel;
 mod event;
 mod memory;
+mod names;
 mod rules;
 mod secret;
+mod setting;
 mod sink;
 mod ticket;
 
 pub use channel::{ChannelKind, ChannelName, ChannelNameError, ChannelRule};
 pub use event::{
-    ApprovalStep, Asked, ChannelNamed, ConfiguredName, Contributions, Event, FamilyName, GrantStep, Granted,
-    InvocationId, OutcomeKind, ProvidedBy, Record, RecoveryKind, SchemaPlace, SettingKey,
+    ApprovalStep, Asked, ChannelNamed, Contributions, Event, GrantStep, Granted, InvocationId, OutcomeKind, ProvidedBy,
+    Record, RecoveryKind, SchemaPlace, SettingKey,
 };
 pub use memory::MemorySink;
+pub use names::{ConfiguredName, FamilyName};
 pub use rules::{NamedRule, RulesAsked};
 pub use secret::SecretSource;
+pub use setting::{EdgeSet, SkillSet};
 pub use sink::{LineHash, Receipt, Sink, SinkFault, Submission};
 pub(crate) use ticket::{AuditTicket, Ending};

@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind,
-    HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES,
-    MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult,
-    Plan, ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, Workdir,
-    is_configured_name,
+    AgentAnswer, AgentRun, AgentSeen, BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange,
+    Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES,
+    MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_TASK_BYTES, MAX_VALUE_BYTES,
+    MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan, ProviderConnected, Review, Revised, Scheduled, StateScope,
+    TargetPlace, ToolReply, TreeMove, TreeMoved, TreePlan, Workdir, is_configured_name,
 };
-use crate::audit::{Receipt, SecretSource};
-use crate::contract::{Class, MAX_NAME_BYTES};
-use crate::future::BoxFuture;
+use crate::audit::Receipt;
+use crate::contract::MAX_NAME_BYTES;
+use crate::session::SessionId;
 use crate::time::Timestamp;
 
 /// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
@@ -152,6 +152,46 @@ pub enum BrokerRequest {
         /// Its number.
         number: u64,
     },
+    /// What a configured agent is, for the lease's own session.
+    Agent {
+        /// The name under which the operator configured it.
+        agent: String,
+    },
+    /// An agent's turn that acts for the lease's session, to its end.
+    RunAgent {
+        /// The name under which the operator configured it.
+        agent: String,
+        /// What it is told, untrusted text.
+        task: String,
+    },
+    /// The same, without waiting for it.
+    SpawnAgent {
+        /// The name under which the operator configured it.
+        agent: String,
+        /// What it is told, untrusted text.
+        task: String,
+    },
+    /// The agents that the subject has started and not waited for.
+    AgentRuns,
+    /// End one of them.
+    StopAgent {
+        /// Which.
+        run: SessionId,
+    },
+    /// What a move of a tree's live reference would do.
+    PlanTree {
+        /// The name under which the operator configured it.
+        tree: String,
+        /// Which move.
+        wanted: TreeMove,
+    },
+    /// A move that the lease's preview rests on.
+    MoveTree {
+        /// The name under which the operator configured it.
+        tree: String,
+        /// Which move.
+        wanted: TreeMove,
+    },
     /// Change files of the workspace, all or none.
     Change {
         /// Each of them once.
@@ -221,6 +261,13 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Schedules => "Schedules",
             Self::Schedule { .. } => "Schedule",
             Self::Unschedule { .. } => "Unschedule",
+            Self::Agent { .. } => "Agent",
+            Self::RunAgent { .. } => "RunAgent",
+            Self::SpawnAgent { .. } => "SpawnAgent",
+            Self::AgentRuns => "AgentRuns",
+            Self::StopAgent { .. } => "StopAgent",
+            Self::PlanTree { .. } => "PlanTree",
+            Self::MoveTree { .. } => "MoveTree",
             Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
             Self::Workdir { .. } => "Workdir",
@@ -248,6 +295,9 @@ impl BrokerRequest {
             | Self::Kept { .. }
             | Self::Foreseen { .. }
             | Self::Schedules
+            | Self::Agent { .. }
+            | Self::AgentRuns
+            | Self::PlanTree { .. }
             | Self::PlaceTarget
             | Self::Fingerprint { .. }
             | Self::List { .. }
@@ -268,6 +318,10 @@ impl BrokerRequest {
             | Self::Review { .. }
             | Self::Schedule { .. }
             | Self::Unschedule { .. }
+            | Self::RunAgent { .. }
+            | Self::SpawnAgent { .. }
+            | Self::StopAgent { .. }
+            | Self::MoveTree { .. }
             | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
@@ -348,6 +402,13 @@ impl BrokerRequest {
             }
             Self::Review { review } => review.fits(),
             Self::Foreseen { plan } | Self::Schedule { plan } => plan.fits(),
+            Self::Agent { agent } => is_configured_name(agent),
+            Self::RunAgent { agent, task } | Self::SpawnAgent { agent, task } => {
+                is_configured_name(agent) && task.len() <= MAX_TASK_BYTES
+            }
+            Self::PlanTree { tree, wanted } | Self::MoveTree { tree, wanted } => {
+                is_configured_name(tree) && wanted.fits()
+            }
             Self::Declares { name, scope } => {
                 name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
             }
@@ -363,6 +424,8 @@ impl BrokerRequest {
             | Self::Authorities
             | Self::Schedules
             | Self::Unschedule { .. }
+            | Self::AgentRuns
+            | Self::StopAgent { .. }
             | Self::OpenTarget
             | Self::PlaceTarget
             | Self::Recall { .. }
@@ -417,6 +480,18 @@ impl BrokerRequest {
                     Err(BrokerFault::Undeclared)
                 }
             }
+            Self::Agent { .. } | Self::RunAgent { .. } | Self::SpawnAgent { .. } => {
+                holds(HandleFamily::Agents, "").map(drop)
+            }
+            Self::AgentRuns => holds(HandleFamily::AgentRuns, "").map(drop),
+            Self::StopAgent { .. } => {
+                if holds(HandleFamily::AgentRuns, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
+            Self::PlanTree { .. } | Self::MoveTree { .. } => holds(HandleFamily::Trees, "").map(drop),
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
             Self::Workdir { .. } | Self::Run { .. } => holds(HandleFamily::Terminal, "").map(drop),
             Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
@@ -473,6 +548,18 @@ pub enum BrokerReply {
     Foreseen(Vec<Timestamp>),
     /// The schedules.
     Schedules(Vec<Scheduled>),
+    /// What the agent is.
+    Agent(Box<AgentSeen>),
+    /// What became of the agent's turn.
+    AgentAnswered(Box<AgentAnswer>),
+    /// The agent acts in this session.
+    AgentStarted(SessionId),
+    /// The agents that were started.
+    AgentRuns(Vec<AgentRun>),
+    /// What the move would do.
+    TreePlan(Box<TreePlan>),
+    /// What the move did.
+    TreeMoved(TreeMoved),
     /// Where a command would run.
     Workdir(Workdir),
     /// How a command ended.
@@ -486,29 +573,6 @@ pub enum BrokerReply {
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
-}
-
-/// Serves the handles of every invocation. The host implements it; a capability never sees it.
-pub trait Broker: Send + Sync + 'static {
-    /// Whether a capability of this class that holds `kind` can run here. Asked before anything runs: what is not served is
-    /// refused at policy with `missing_runtime_binding`. A `local` capability is not served by an endpoint that the
-    /// operator did not place on the device.
-    fn serves(&self, kind: HandleKind, class: Class) -> bool;
-
-    /// Whether the secret of that name can be bound to a command now. Asked at policy; what cannot is refused with
-    /// `secret_unbound`.
-    fn binds_secret(&self, _name: &str) -> bool {
-        false
-    }
-
-    /// Where the secret of that name comes from, for the record that it is bound; none where that is not told.
-    fn secret_source(&self, _name: &str) -> Option<SecretSource> {
-        None
-    }
-
-    /// Serves one request under a lease. [`Call::ask`](crate::Call::ask) has made sure that the lease's entry declares the
-    /// handle, that the call is confirmed where it must be, and that it has not ended.
-    fn serve(&self, lease: &Lease, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>;
 }
 
 #[cfg(test)]

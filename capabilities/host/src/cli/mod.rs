@@ -21,6 +21,7 @@ mod reviews;
 mod schedules;
 mod secrets;
 mod self_model;
+mod skills;
 mod surface;
 mod table;
 mod terminal;
@@ -101,6 +102,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
             return Ok(0);
         }
         Command::Contract(command) => return contract::perform(command, output, packages),
+        Command::Mcp(ref mcp) if mcp.turn => return mcp::of_turn(),
         _ => {}
     }
     let path = match &line.everywhere.data_dir {

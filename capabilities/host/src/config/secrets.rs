@@ -7,6 +7,7 @@ use capability_core::Timestamp;
 use capability_core::handle::is_configured_name;
 use serde::Deserialize;
 
+use super::Config;
 use super::bindings::{Mistake, Wrong, is_absolute};
 use crate::secrets::{SecretSettings, Whence, is_variable_name};
 
@@ -113,4 +114,25 @@ fn whole(key: &'static str, file: &std::path::Path) -> Result<PathBuf, Wrong> {
 fn is_credential_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     (1..=128).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('.')
+}
+
+impl Config {
+    /// What is said of secrets, by name.
+    pub(crate) const fn secret_settings(&self) -> &BTreeMap<String, SecretSettings> {
+        &self.secret_settings
+    }
+
+    /// Every file that holds a credential or a secret, with the place in the configuration that names it.
+    pub(crate) fn credential_files(&self) -> Vec<(String, PathBuf)> {
+        let of_servers = self.mcp.servers.iter().flat_map(|(name, server)| {
+            server.credential_files().map(move |(key, file)| (format!("mcp.servers.{name}.{key}"), file.clone()))
+        });
+        let of_secrets = self.secret_settings.iter().filter_map(|(name, settings)| {
+            settings.whence.file().map(|file| (format!("secrets.{name}"), file.to_owned()))
+        });
+        let of_agents = self.agents.iter().flat_map(|(name, agent)| {
+            agent.secrets.iter().map(move |(variable, file)| (format!("agents.{name}.{variable}"), file.clone()))
+        });
+        self.bindings.credentials().chain(of_servers).chain(of_agents).chain(of_secrets).collect()
+    }
 }

@@ -23,4 +23,5 @@ pub(super) use listing::{Listing, list};
 pub(super) use peer::{Caller, Peer, PeerFault};
 pub use program::ProgramSettings;
 pub(super) use program::Running;
+pub(crate) use program::Started;
 pub(super) use reply::of_call;
