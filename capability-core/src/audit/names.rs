@@ -1,4 +1,4 @@
-//! Names that a record may hold: from the registry, or from an operator's configuration.
+//! Words that a record may hold, because nobody who asks can choose them.
 
 use serde::Serialize;
 
@@ -25,5 +25,31 @@ impl ConfiguredName {
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         is_configured_name(name).then(|| Self(name.into()))
+    }
+}
+
+/// Where in a capability's *own schema* a refusal arose: keyword and schema path, neither of which a caller can choose.
+///
+/// Boxed: few records have one, and every record would carry its size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct SchemaPlace(Box<Place>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Place {
+    keyword: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    schema_path: String,
+}
+
+impl SchemaPlace {
+    /// In a schema that somebody else wrote: the standard keyword, and nothing of where it stands.
+    pub(crate) fn of_foreign(keyword: &'static str) -> Self {
+        Self::of_schema(keyword, String::new())
+    }
+
+    /// Reached only from the validator, with a path inside the compiled schema.
+    pub(crate) fn of_schema(keyword: &'static str, schema_path: String) -> Self {
+        Self(Box::new(Place { keyword, schema_path }))
     }
 }

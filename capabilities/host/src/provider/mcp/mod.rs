@@ -6,6 +6,7 @@
 pub mod credential;
 mod definition;
 mod events;
+mod given;
 mod http;
 mod lines;
 mod listing;
@@ -17,6 +18,7 @@ mod schema;
 
 pub use credential::{CredentialFault, Credentials};
 pub(super) use definition::Described;
+pub(super) use given::Given;
 pub use http::HttpSettings;
 pub(super) use http::HttpWay;
 pub(super) use listing::{Listing, list};
