@@ -315,6 +315,17 @@ async fn a_host_that_does_not_stay_leaves_nothing_running() {
     assert!(lab.invoke(EXEC, json!({ "argv": ["true"] })).await.approval().is_some(), "other commands are asked about");
 }
 
+/// What runs on unseen is given none, whoever would answer for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_secret_is_given_to_a_command_that_runs_on() {
+    let lab = lab();
+    lab.private("secrets/deploy_token", b"a token of eight bytes or more\n");
+    let secrets = json!([{ "variable": "DEPLOY_TOKEN", "secret": "deploy_token" }]);
+    let outcome = lab.invoke(EXEC, json!({ "argv": ["env"], "secrets": secrets, "background": true })).await;
+    assert_eq!((outcome.code(), outcome.effect()), (Some(Code::CheckRefused), Effect::NotStarted), "{outcome:?}");
+    assert!(lab.invoke(EXEC, json!({ "argv": ["env"], "secrets": secrets })).await.approval().is_some());
+}
+
 /// A log that cannot take the beginning keeps it from beginning.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_begins_only_on_record() {

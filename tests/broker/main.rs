@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod background;
 #[cfg(test)]
+mod binding;
+#[cfg(test)]
 mod capabilities;
 #[cfg(test)]
 mod connections;

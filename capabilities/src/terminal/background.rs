@@ -18,7 +18,7 @@ pub const DEFAULT_SECONDS: u16 = 600;
 pub async fn begun(terminal: &Terminal, wanted: Execution) -> Result<CommandResult, Failure> {
     let timeout_ms = u32::from(wanted.seconds()) * 1000;
     // INVARIANT: every argument is named. One that a command in the background cannot have is refused when arguments are checked.
-    let Execution { argv, script, workdir, env, timeout: _, background: _ } = wanted;
+    let Execution { argv, script, workdir, env, secrets: _, timeout: _, background: _ } = wanted;
     let command = BackgroundCommand {
         argv: words(argv, script),
         workdir: workdir.unwrap_or_else(|| ".".to_owned()),

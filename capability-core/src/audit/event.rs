@@ -473,9 +473,12 @@ pub enum Event {
         #[serde(flatten)]
         asked: Asked,
         /// Which family of handle bound it.
-        source: HandleFamily,
-        /// The configured name, from the capability's own handle.
-        name: &'static str,
+        handle: HandleFamily,
+        /// Where it comes from; absent where the host does not say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<super::SecretSource>,
+        /// The configured name.
+        name: ConfiguredName,
     },
     /// A command is about to be left running in the background.
     ProcessBegun {

@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BackgroundCommand, BrokerFault, Command, FileChange, HandleFamily, HandleKind, HttpMethod, Lease, Letter,
+    BackgroundCommand, BrokerFault, Command, FileChange, HandleFamily, HandleKind, HttpMethod, Letter,
     MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES,
     MAX_TASK_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCalls, Plan, ProcessId, Review, StateScope, TreeMove,
     is_configured_name,
 };
 use crate::audit::Receipt;
-use crate::contract::{Class, MAX_NAME_BYTES};
-use crate::future::BoxFuture;
+use crate::contract::MAX_NAME_BYTES;
 use crate::session::SessionId;
 
 pub use reply::BrokerReply;
@@ -536,18 +535,6 @@ impl BrokerRequest {
             Self::ConnectProvider { kind } => holds(HandleFamily::ProviderLink, kind).map(drop),
         }
     }
-}
-
-/// Serves the handles of every invocation. The host implements it; a capability never sees it.
-pub trait Broker: Send + Sync + 'static {
-    /// Whether a capability of this class that holds `kind` can run here. Asked before anything runs: what is not served is
-    /// refused at policy with `missing_runtime_binding`. A `local` capability is not served by an endpoint that the
-    /// operator did not place on the device.
-    fn serves(&self, kind: HandleKind, class: Class) -> bool;
-
-    /// Serves one request under a lease. [`Call::ask`](crate::Call::ask) has made sure that the lease's entry declares the
-    /// handle, that the call is confirmed where it must be, and that it has not ended.
-    fn serve(&self, lease: &Lease, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>;
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl BackgroundCommand {
     #[must_use]
     pub fn into_command(self) -> Command {
         let Self { argv, workdir, environment, timeout_ms } = self;
-        Command { argv, workdir, environment, timeout_ms }
+        Command { argv, workdir, environment, timeout_ms, secrets: Vec::new() }
     }
 
     /// Whether it is within what the handle takes.

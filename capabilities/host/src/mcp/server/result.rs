@@ -135,13 +135,14 @@ fn lifted(end: &ToolEnd, value: &Value) -> Option<CallToolResult> {
 fn given(value: Value) -> CallToolResult {
     let text = value.to_string();
     // A client of before 2026 takes no structure but an object, so that the text is all it gets of anything else.
-    if text.len() > MAX_REPEATED && value.is_object() {
-        let mut result = CallToolResult::structured(value);
-        let told = format!("the result has {} bytes and stands in the structured content alone", text.len());
-        result.content = vec![ContentBlock::text(told)];
-        return result;
-    }
-    CallToolResult::structured(value)
+    let text = if text.len() > MAX_REPEATED && value.is_object() {
+        format!("the result has {} bytes and stands in the structured content alone", text.len())
+    } else {
+        text
+    };
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(value);
+    result
 }
 
 /// What an outcome says for a model to read: a sentence, and what would be right.

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::runner::worker::command::{Output, Taken};
+use crate::secrets::redactor;
 
 /// How many run in one host.
 const MOST_RUNNING: usize = 32;
@@ -60,6 +61,8 @@ impl Ended {
 
 impl Process {
     pub fn new(id: ProcessId, asked: &Asked, command: &BackgroundCommand, began_at: Timestamp) -> Self {
+        // What runs on is given no secret; what it comes across by itself is left out of what it writes all the same.
+        let redactor = redactor();
         Self {
             id,
             subject: asked.identity.subject.clone(),
@@ -69,7 +72,7 @@ impl Process {
             timeout_ms: command.timeout_ms,
             began_at,
             began: Instant::now(),
-            outputs: [(); 2].map(|()| Taken::into(Output::of_the_background())),
+            outputs: [(); 2].map(|()| Taken::into(Output::of_the_background(), &redactor)),
             stop: watch::Sender::default(),
             state: watch::Sender::default(),
         }
@@ -119,7 +122,7 @@ impl Process {
 
     pub fn seen(&self) -> ProcessSeen {
         let ran_ms = self.ran_ms();
-        let [stdout_bytes, stderr_bytes] = self.outputs.each_ref().map(|taken| taken.now().total());
+        let [stdout_bytes, stderr_bytes] = self.outputs.each_ref().map(|taken| taken.look(Output::total));
         let state = self.state.borrow();
         let (end, status) = state.ended.as_ref().map_or((None, None), |ended| (Some(ended.why), ended.status));
         ProcessSeen {
@@ -141,7 +144,8 @@ impl Process {
         let process = self.seen();
         let [out, err] = self.outputs.each_ref();
         let is_over = process.end.is_some();
-        ProcessPage { stdout: out.now().page(stdout, is_over), stderr: err.now().page(stderr, is_over), process }
+        let (stdout, stderr) = (out.look(|out| out.page(stdout, is_over)), err.look(|err| err.page(stderr, is_over)));
+        ProcessPage { stdout, stderr, process }
     }
 }
 

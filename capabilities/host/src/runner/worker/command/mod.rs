@@ -24,9 +24,11 @@ use std::os::unix::net::UnixStream as Socket;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use capability_core::handle::{Command, CommandEnd, Held, HowEnded};
+use capability_core::redact::Redactor;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
@@ -73,11 +75,16 @@ const MAX_SAID: usize = 1 << 20;
 ///
 /// # Errors
 /// The place it would run in cannot be made.
-pub async fn run(workspace: &OwnedFd, workdir: OwnedFd, command: Command) -> io::Result<CommandEnd> {
-    let taken = [(); 2].map(|()| Taken::into(Output::of_a_call()));
+pub async fn run(
+    workspace: &OwnedFd,
+    workdir: OwnedFd,
+    command: Command,
+    redactor: &Arc<Redactor>,
+) -> io::Result<CommandEnd> {
+    let taken = [(); 2].map(|()| Taken::into(Output::of_a_call(), redactor));
     let running = begin(workspace, workdir, command, &taken).await?;
     let End { over: Over::ByItself(how), kept, ran_ms } = running.end(core::future::pending::<Infallible>()).await?;
-    let [stdout, stderr] = taken.map(|taken| taken.now().kept());
+    let [stdout, stderr] = taken.map(|taken| taken.look(Output::kept));
     let held = Held {
         processes: kept.processes,
         network: kept.network,
@@ -165,8 +172,11 @@ impl Running {
             timeout(PATIENCE, keeper.hear(&mut said)).await??;
         }
         keeper.reap().await;
-        tokio::join!(stdout.rest(), stderr.rest());
-        let (over, kept) = match (ended, read(&said)) {
+        let said = read(&said);
+        // What did not end by itself may have been in the middle of a word.
+        let whole = ended.is_none() && matches!(said, Some(Said::Ended(HowEnded::Exited(_), _)));
+        tokio::join!(stdout.rest(whole), stderr.rest(whole));
+        let (over, kept) = match (ended, said) {
             (Some(over), _) => (over, keeper.kept),
             (None, Some(Said::Ended(how, kept))) => (Over::ByItself(how), kept),
             (None, Some(Said::Unheld(step))) => return Err(io::Error::other(step)),
