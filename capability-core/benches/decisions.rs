@@ -26,7 +26,8 @@ use capability_core::provider::{
 use capability_core::surface::{Surface, SurfaceOptions};
 use capability_core::{Failure, Proposal, Session, capability};
 use serde_json::json;
-use support::{ADD, Bench};
+use support::Bench;
+use support::calls::ADD;
 
 /// Leads to a provider's tool.
 #[capability(

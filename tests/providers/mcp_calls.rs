@@ -248,6 +248,7 @@ async fn a_server_over_http_is_given_its_token_and_called() {
     assert_eq!(lab.reach("lab"), ProviderReach::Offline("it wants a credential, or another one"));
     lab.host().set_provider_token(&operator, "lab", None, Some("token-of-the-web-lab")).await.unwrap();
     // What failed is remembered in one host; another one tries at once.
+    lab.host().close().await;
     lab.open(&url);
     lab.connect("lab").await.unwrap();
     let operator = lab.host().operators().login("four plain words here", None).await.unwrap().0;

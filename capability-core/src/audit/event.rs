@@ -484,9 +484,12 @@ pub enum Event {
         #[serde(flatten)]
         asked: Asked,
         /// Which family of handle bound it.
-        source: HandleFamily,
-        /// The configured name, from the capability's own handle.
-        name: &'static str,
+        handle: HandleFamily,
+        /// Where it comes from; absent where the host does not say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<super::SecretSource>,
+        /// The configured name.
+        name: ConfiguredName,
     },
     /// A channel turned messages away. Of many within a short time the first ones have a record each and the rest one
     /// together, so that whoever floods a channel floods no log.

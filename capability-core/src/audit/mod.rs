@@ -9,6 +9,7 @@ mod event;
 mod memory;
 mod names;
 mod rules;
+mod secret;
 mod setting;
 mod sink;
 mod ticket;
@@ -21,6 +22,7 @@ pub use event::{
 pub use memory::MemorySink;
 pub use names::{ConfiguredName, FamilyName, SchemaPlace};
 pub use rules::{NamedRule, RulesAsked};
+pub use secret::SecretSource;
 pub use setting::{EdgeSet, SkillSet};
 pub use sink::{LineHash, Receipt, Sink, SinkFault, Submission};
 pub(crate) use ticket::{AuditTicket, Ending};

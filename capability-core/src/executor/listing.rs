@@ -157,6 +157,7 @@ impl Admitting<'_> {
             scope: named.map(|(provider, _)| provider),
             target: named.map(|(_, native)| (entry.target().kind, native)),
             acts_on: &[],
+            secrets: &[],
             mode: identity.mode,
             opt_in: match decision.class.network {
                 Network::Local => OptIn::Off,

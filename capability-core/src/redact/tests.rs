@@ -226,7 +226,12 @@ fn texts() -> impl Strategy<Value = (Vec<String>, Vec<u8>)> {
     ];
     prop::collection::vec(value, 1..4).prop_flat_map(|values| {
         let forms: Vec<Vec<u8>> = of_all(values.iter().map(String::as_str)).into_iter().collect();
-        let piece = (prop::sample::select(forms), any::<prop::sample::Index>(), 0..10_u8, "[ab\r\n]{0,3}");
+        let piece = (
+            prop::sample::select(forms),
+            any::<prop::sample::Index>(),
+            0..10_u8,
+            "[ab\r\n]{0,3}|[c-z ]{0,40}|([c-f]{5,9}\n){0,4}",
+        );
         let text = prop::collection::vec(piece, 0..8).prop_map(|pieces| {
             let mut text = Vec::new();
             for (form, at, how, after) in pieces {

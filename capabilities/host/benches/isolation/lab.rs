@@ -105,6 +105,7 @@ impl Lab {
             mail: None,
             repositories: None,
             trees: std::collections::BTreeMap::new(),
+            named_secrets: std::collections::BTreeMap::new(),
             own: vec![],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));

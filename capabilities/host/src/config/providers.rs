@@ -172,6 +172,12 @@ impl McpServerTable {
         program_settings(&self.command, (&self.env, &self.set, &self.secrets), self.cwd.as_ref())
     }
 
+    /// The files that hold what the server is given, each with its key.
+    pub(super) fn credential_files(&self) -> impl Iterator<Item = (&str, &PathBuf)> {
+        let token = self.token_file.iter().map(|file| ("token_file", file));
+        self.secrets.iter().map(|(name, file)| (name.as_str(), file)).chain(token)
+    }
+
     fn http(&self, name: &str, url: &str) -> Result<HttpSettings, Wrong> {
         let about_programs: [(&str, bool); 4] = [
             ("env", !self.env.is_empty()),

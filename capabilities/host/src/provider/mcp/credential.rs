@@ -11,10 +11,10 @@ use capability_core::session::Subject;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use sha2::{Digest as _, Sha256};
 
-use crate::broker::{private_text, wipe};
 use crate::data_dir::{DataDirError, check_dir, create_dir, read_private, write_private};
 use crate::environment::random;
 use crate::hex;
+use crate::secrets::{note, private_text, wipe};
 
 /// Where tokens lie.
 #[derive(Debug)]
@@ -77,6 +77,7 @@ impl Credentials {
         if !is_token(token.as_bytes()) {
             return Err(CredentialFault::Form);
         }
+        note(token.as_bytes());
         let key = self.key(true)?.ok_or(CredentialFault::Sealed)?;
         let nonce = random::<NONCE_LEN>().map_err(DataDirError::Randomness)?;
         let mut sealed = token.as_bytes().to_vec();
@@ -141,7 +142,9 @@ impl Credentials {
         let nonce = sealed.get(..NONCE_LEN).and_then(|nonce| <[u8; NONCE_LEN]>::try_from(nonce).ok());
         let nonce = Nonce::assume_unique_for_key(nonce.ok_or(CredentialFault::Sealed)?);
         let opened = key.open_within(nonce, owner(server, subject), &mut sealed, NONCE_LEN..);
-        opened.map(|token| Some(token.to_vec())).map_err(|_| CredentialFault::Sealed)
+        let token = opened.map_err(|_| CredentialFault::Sealed)?.to_vec();
+        note(&token);
+        Ok(Some(token))
     }
 
     fn key(&self, make: bool) -> Result<Option<LessSafeKey>, CredentialFault> {

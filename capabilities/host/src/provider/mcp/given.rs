@@ -23,6 +23,7 @@ impl Default for Given {
 impl Given {
     /// One more value. It stays known when the operator puts another in its place: the server may have kept it.
     pub fn remember(&self, value: &str) {
+        crate::secrets::note(value.as_bytes());
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !held.values.contains(value) {
             held.values.insert(value.to_owned());

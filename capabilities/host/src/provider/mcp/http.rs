@@ -280,7 +280,7 @@ impl HttpWay {
         };
         core::str::from_utf8(&token).into_iter().for_each(|token| self.0.given.remember(token));
         let header = HeaderValue::from_bytes(&[b"Bearer ", token.as_slice()].concat());
-        crate::broker::wipe(&mut token);
+        crate::secrets::wipe(&mut token);
         let mut header = header.map_err(|_| PeerFault::Credential)?;
         header.set_sensitive(true);
         Ok(Pass { owner, token: Some(header) })

@@ -11,9 +11,9 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::lines::{Said, Writer};
 use super::peer::Peer;
-use crate::broker::private_text;
 use crate::environment::random;
 use crate::hex;
+use crate::secrets::private_text;
 
 #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use crate::runner::worker::keeping::{Kept, Program, Streams};
