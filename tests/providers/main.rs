@@ -9,6 +9,8 @@ use capabilities as _;
 mod fixtures;
 
 #[cfg(test)]
+mod called;
+#[cfg(test)]
 mod decisions;
 #[cfg(test)]
 mod edges;
@@ -19,9 +21,17 @@ mod foreign;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod host_edges;
+#[cfg(test)]
+mod host_skills;
+#[cfg(test)]
+mod killed;
+#[cfg(test)]
 mod mcp_calls;
 #[cfg(test)]
 mod mcp_hostile;
+#[cfg(test)]
+mod mcp_http;
 #[cfg(test)]
 mod mcp_lab;
 #[cfg(test)]

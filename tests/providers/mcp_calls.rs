@@ -1,10 +1,9 @@
 //! Calls of foreign tools through a whole host: its executor, its log, its sandbox, and servers as they are.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use capability_core::Code;
@@ -15,14 +14,15 @@ use capability_core::handle::BrokerFault;
 use capability_core::provider::{ProviderReach, Standing};
 use serde_json::{Value, json};
 
-use crate::mcp_lab::{Lab, lab, notes, runs, server, target};
+use crate::mcp_http::WebServer;
+use crate::mcp_lab::{Lab, lab, notes, runs, server};
 use crate::mcp_real::{node, python};
 
-fn result(outcome: &Outcome) -> Value {
+pub fn result(outcome: &Outcome) -> Value {
     serde_json::from_str(outcome.result().unwrap_or_else(|| panic!("{outcome:?}: {:?}", outcome.message()))).unwrap()
 }
 
-fn text(outcome: &Outcome) -> String {
+pub fn text(outcome: &Outcome) -> String {
     result(outcome)["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -195,13 +195,13 @@ async fn what_a_server_was_given_stays_there() {
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
     let more = format!("secrets = {{ LAB_TOKEN = {:?} }}\n", secret.to_str().unwrap());
     for (fault, said) in
-        [("tells", "failed with [masked]"), ("tells_in_error", "the server refused the call with code -32000")]
+        [("tells", "failed with [redacted]"), ("tells_in_error", "the server refused the call with code -32000")]
     {
         let lab = connected(fault, &more, None).await;
         let operator = lab.operator().await;
         let outcome = lab.call(&operator, "alpha", json!({})).await;
         assert_eq!((text(&outcome).as_str(), &result(&outcome)["is_error"]), (said, &json!(true)), "{fault}");
-        assert_eq!(lab.host().providers().said("lab").await.unwrap().trim(), "started with [masked]");
+        assert_eq!(lab.host().providers().said("lab").await.unwrap().trim(), "started with [redacted]");
         assert!(!lab.log().contains("hunter2"), "{fault}");
     }
     let file = dir.path().join("notes");
@@ -237,42 +237,18 @@ async fn a_program_is_given_nothing_of_the_hosts() {
     assert!(!Path::new(home).exists(), "its home is left behind");
 }
 
-struct WebServer(Child, u16);
-
-impl WebServer {
-    fn start(token: &str) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/providers/web.py");
-        let mut child = Command::new(target().join("python/bin/python"))
-            .arg(script)
-            .arg(token)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self(child, line.trim().parse().unwrap())
-    }
-}
-
-impl Drop for WebServer {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// A server over HTTP, with a token that is kept sealed and goes along.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_over_http_is_given_its_token_and_called() {
-    let web = WebServer::start("token-of-the-web-lab");
-    let url = format!("[mcp.servers.lab]\nurl = \"http://127.0.0.1:{}/mcp\"\ndiscovery_s = 50\n", web.1);
+    let web = WebServer::start("web.py", &["token-of-the-web-lab"]);
+    let url = web.config("");
     let mut lab = Lab::new(&url);
     let operator = lab.operator().await;
     assert_eq!(lab.connect("lab").await, Err(BrokerFault::CredentialRefused));
     assert_eq!(lab.reach("lab"), ProviderReach::Offline("it wants a credential, or another one"));
     lab.host().set_provider_token(&operator, "lab", None, Some("token-of-the-web-lab")).await.unwrap();
     // What failed is remembered in one host; another one tries at once.
+    lab.host().close().await;
     lab.open(&url);
     lab.connect("lab").await.unwrap();
     let operator = lab.host().operators().login("four plain words here", None).await.unwrap().0;
@@ -302,4 +278,54 @@ async fn a_server_that_hangs_disturbs_no_other() {
     },);
     assert_eq!((hung.unwrap(), outcome.0.kind()), (Err(BrokerFault::TimedOut), Kind::Executed));
     assert!(outcome.1 < Duration::from_secs(20), "it waited for the other one: {:?}", outcome.1);
+}
+
+/// What is not known to only read goes to a server one after the other, whatever its tools are called; what an operator has
+/// classified as reading does not wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_may_change_something_go_to_a_server_one_after_the_other() {
+    let mut lab = connected("meets", "", None).await;
+    let operator = lab.operator().await;
+    let (one, other) = tokio::join!(lab.call(&operator, "alpha", json!({})), lab.call(&operator, "beta", json!({})));
+    assert_eq!([text(&one), text(&other)], ["alone", "alone"], "{one:?} {other:?}");
+    let lines: String = lab
+        .host()
+        .providers()
+        .tools("lab")
+        .unwrap()
+        .iter()
+        .map(|told| {
+            let (tool, definition) = (&told.tool, &told.definition);
+            format!("[[mcp.servers.lab.tools]]\ntool = \"{tool}\"\ndefinition = \"{definition}\"\nside_effect = \"read_only\"\nnetwork = \"local\"\n")
+        })
+        .collect();
+    lab.host().close().await;
+    lab.open(&(server("lab", &self::lab("meets", None)) + "discovery_s = 30\n" + &lines));
+    lab.connect("lab").await.unwrap();
+    let (session, second) = (lab.anybody(), lab.anybody());
+    let (one, other) = tokio::join!(lab.ask(&session, "alpha", json!({})), lab.ask(&second, "beta", json!({})));
+    assert_eq!([text(&one), text(&other)], ["met another", "met another"], "{one:?} {other:?}");
+}
+
+/// A server of the older generation over HTTP tells of changes on a stream of its own, which is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_are_heard_from_an_older_server_over_http() {
+    let files = tempfile::tempdir().unwrap();
+    let file = files.path().join("tools.json");
+    let write = |description: &str| {
+        let tools = json!([{ "name": "alpha", "description": description, "inputSchema": { "type": "object" } }]);
+        fs::write(file.with_extension("new"), tools.to_string()).unwrap();
+        fs::rename(file.with_extension("new"), &file).unwrap();
+    };
+    write("does alpha");
+    let web = WebServer::start("older_http.py", &[file.to_str().unwrap()]);
+    let lab = Lab::new(&web.config("check_s = 3600\n"));
+    lab.connect("lab").await.unwrap();
+    assert_eq!(lab.tools("lab"), [("alpha".to_owned(), Standing::Accepted)]);
+    // The stream is opened after the list was read: what changes before it is open is heard by nobody.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    write("does something else");
+    // Nobody calls anything meanwhile and it is not looked at, so that no list is read for its age.
+    lab.until("the change", |lab| (lab.tools("lab")[0].1 == Standing::Changed).then_some(())).await;
+    lab.host().close().await;
 }

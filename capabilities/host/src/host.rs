@@ -2,6 +2,7 @@
 
 mod providers;
 mod results;
+mod skills;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use capability_core::Environment;
 use capability_core::approval::{ApprovalId, Filed, Operator};
 use capability_core::audit::{Record, SettingKey, Sink, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
-use capability_core::policy::PolicyRevision;
+use capability_core::policy::{PolicyRevision, Registered};
 use capability_core::provider::HealthWatch;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
@@ -19,16 +20,19 @@ use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 use crate::agents::Agents;
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
-use crate::config::{Config, open_workspace};
+use crate::config::{Config, ConfigError, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::mcp::Clients;
 use crate::operator::Credential;
-use crate::policy::{FilePolicy, Places, PolicyError};
-use crate::provider::{HostProviders, ProviderSetup};
+use crate::policy::{FilePolicy, Places, PolicyError, RequiredPolicy};
+use crate::protocol::SecretShown;
+use crate::provider::{HostEdges, HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
 use crate::schedule::Schedules;
+use crate::secrets::{Knowing, Secrets, credential_state, private_text};
+use crate::skill::HostSkills;
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::subjects::Manifests;
@@ -59,6 +63,8 @@ pub struct Host {
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
     providers: Arc<HostProviders>,
+    edges: Arc<HostEdges>,
+    skills: Arc<HostSkills>,
     agents: Arc<Agents>,
     /// Told whenever something comes in from outside.
     arrivals: tokio::sync::watch::Sender<u64>,
@@ -113,6 +119,7 @@ impl Host {
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
         config.check_grants(&data_dir.config(), &registry)?;
+        config.check_edges(&data_dir.config(), &registry)?;
         let manifests = Manifests::new(data_dir.subjects(), &registry, config.mcp.servers.keys().cloned().collect());
         let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
         manifests.check(&data_dir.config(), declared)?;
@@ -135,7 +142,16 @@ impl Host {
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
-        let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
+        let entries: Vec<_> = registry.iter().map(|held| held.entry()).collect();
+        let required = Arc::new(RequiredPolicy::new(Arc::clone(&policy), &Registered::of(entries.iter().copied()))?);
+        let folder = skills_folder(&config, &data_dir)?;
+        let skills = HostSkills::open(folder, database.skills(), Arc::clone(&required), entries)?;
+        let (log_of_health, kept) = (Arc::clone(&log) as _, Arc::new(database.health()));
+        // What cannot be read now is tried again later: a host runs without it.
+        let health = Arc::new(match kept.kept() {
+            Ok(known) => HealthWatch::restored(log_of_health, kept, known),
+            Err(_) => HealthWatch::new(log_of_health, kept),
+        });
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let changes = tokio::sync::watch::Sender::new(0);
@@ -150,6 +166,7 @@ impl Host {
             changed: noting(changes.clone()),
             data_dir: data_dir.path().to_owned(),
         })?);
+        let edges = Arc::new(HostEdges::open(&config, data_dir.edges(), Arc::clone(&providers) as _)?);
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
         let results = Arc::new(MemoryResults::new(config.results.keep.0));
         let broker = broker.keeping(database.state(), database.reviews());
@@ -162,7 +179,7 @@ impl Host {
             Arc::clone(&log) as _,
         ));
         let broker = broker.starting(Arc::clone(&agents)).recording(Arc::clone(&log) as _);
-        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers));
+        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers), Arc::clone(&edges));
         let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
@@ -181,17 +198,18 @@ impl Host {
             grants: Arc::new(database.grants()),
             grant_limits: config.grant_limits(),
             history: Arc::new(journal.clone()),
-            policy: Arc::clone(&policy) as _,
-            providers: Arc::clone(&providers) as _,
+            policy: required as _,
+            providers: edges.providers(),
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
         });
+        executor.redact_with(Arc::new(Knowing));
         if !config.results.keep.0.is_zero() {
             executor.keep_results(Arc::clone(&results) as _);
         }
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
-        Ok(Self {
+        let host = Self {
             executor,
             sessions,
             operators,
@@ -201,6 +219,8 @@ impl Host {
             policy,
             changes,
             providers,
+            edges,
+            skills: Arc::new(skills),
             agents,
             arrivals: tokio::sync::watch::Sender::new(0),
             inbox: database.inbox(),
@@ -217,7 +237,9 @@ impl Host {
             opened,
             log,
             data_dir,
-        })
+        };
+        host.learn_secrets();
+        Ok(host)
     }
 
     /// How tools have been doing.
@@ -385,6 +407,28 @@ impl Host {
         &self.environment
     }
 
+    /// The secrets of this host.
+    pub(crate) fn secrets(&self) -> Secrets {
+        Secrets::new(self.data_dir.secrets(), Arc::new(self.config.secret_settings().clone()))
+    }
+
+    /// Every secret and every credential, without a word of them.
+    pub(crate) fn secret_states(&self) -> Vec<SecretShown> {
+        let mut states = self.secrets().states();
+        let of_services = self.config.credential_files().into_iter().filter(|(name, _)| !name.starts_with("secrets."));
+        states.extend(of_services.map(|(name, file)| credential_state(name, &file)));
+        states
+    }
+
+    /// Reads every secret that there is now, so that whatever goes out from here on holds none of them: one that was changed
+    /// since it was last used among them.
+    pub(crate) fn learn_secrets(&self) {
+        self.secrets().learn();
+        for (_, file) in self.config.credential_files() {
+            let _ = private_text(&file);
+        }
+    }
+
     /// The configuration that was read at start.
     #[must_use]
     pub const fn config(&self) -> &Config {
@@ -428,6 +472,8 @@ impl Host {
     /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
     /// those end by themselves, later.
     pub async fn close(&self) {
+        // What it does not take now it has not seen: the counts of the last minute.
+        let _ = self.health.settle().await;
         self.providers.close().await;
         self.broker.close().await;
     }
@@ -481,11 +527,29 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        named_secrets: config.secret_settings().clone(),
         mail: bindings.mail.clone(),
         trees: bindings.trees.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
-        own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
+        own: config.credential_files().into_iter().map(|(_, file)| file).chain([data_dir.path().to_owned()]).collect(),
     })
+}
+
+/// Where skills lie: outside the workspace, which those who propose calls may write.
+fn skills_folder(config: &Config, data_dir: &DataDir) -> Result<Option<PathBuf>, HostError> {
+    let Some(folder) = &config.skills.folder else { return Ok(None) };
+    let real = |path: &std::path::Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if let Some(root) = &config.bindings().workspace
+        && (real(folder).starts_with(real(root)) || real(root).starts_with(real(folder)))
+    {
+        return Err(HostError::Config(ConfigError::Wrong {
+            path: data_dir.config(),
+            line: None,
+            what: "`folder` under `[skills]` and the workspace are one in the other".to_owned(),
+            help: "name a folder beside the workspace",
+        }));
+    }
+    Ok(Some(folder.clone()))
 }
 
 impl core::fmt::Debug for Host {

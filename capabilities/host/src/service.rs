@@ -5,6 +5,7 @@ mod approvals;
 mod channels;
 mod doctor;
 mod grants;
+mod health;
 mod isolation;
 mod journal;
 mod kept;
@@ -14,6 +15,7 @@ mod policy;
 mod providers;
 mod questions;
 mod settings;
+mod skills;
 mod surface;
 mod web;
 
@@ -25,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 
 use capability_core::Session;
 use capability_core::approval::Operator;
-use capability_core::executor::{Outcome, Proposal};
+use capability_core::executor::Proposal;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use rustix::process::Pid;
 use serde::Serialize;
@@ -92,7 +94,7 @@ impl Service {
 
     /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.
     pub async fn handle(&self, request: &Request, peer: Option<Pid>) -> Reply {
-        let reply = self.perform(request, peer).await.unwrap_or_else(Reply::Fault);
+        let reply = redacted(self.perform(request, peer).await.unwrap_or_else(Reply::Fault));
         // Neither what was asked nor what was answered: whether it was, and for whom.
         let (refused, peer) = (matches!(reply, Reply::Fault(_)), peer.map(|peer| peer.as_raw_nonzero().get()));
         tracing::trace!(refused, peer, runs = request.runs_a_capability(), "a request is answered");
@@ -107,6 +109,7 @@ impl Service {
         let now = self.host.environment().now();
         self.host.results().forget(now);
         self.settle_channels().await;
+        crate::blocking::blocking(|| self.host.learn_secrets());
         let _ = self.host.health().settle().await;
         self.host.run_due(now).await;
     }
@@ -119,11 +122,11 @@ impl Service {
                 let session = self.session_of_entry(self.session(caller, peer)?, caller).await?;
                 let version = self.version(name, *version)?;
                 let proposal = Proposal::new(name, version.get(), arguments.as_bytes()).with_claims(claims.clone());
-                outcome(&self.host.executor().invoke(&session, proposal).await)
+                self.outcome(&session, &self.host.executor().invoke(&session, proposal).await)
             }
             Request::Resume { id, caller } => {
                 let session = self.session(caller, peer)?;
-                outcome(&self.host.executor().resume(&session, *id).await)
+                self.outcome(&session, &self.host.executor().resume(&session, *id).await)
             }
             Request::Wait { id, caller } => document(&self.wait(&self.session(caller, peer)?, *id).await?),
             Request::History { most, caller } => document(&self.history(&self.session(caller, peer)?, *most).await?),
@@ -193,6 +196,7 @@ impl Service {
             Request::ScheduleCancel(proof, number) => {
                 document(&self.cancel_schedule(&self.operator(proof, peer)?, *number).await?)
             }
+            Request::SecretList => document(&crate::blocking::blocking(|| self.host.secret_states())),
             Request::RepositoryList => document(&self.host.repositories()),
             Request::RepositoryFetch(proof, name) => {
                 let operator = self.operator(proof, peer)?;
@@ -209,6 +213,7 @@ impl Service {
             Request::PolicyShow => document(&self.policy()),
             Request::Policy(question) => self.asked(question, peer).await,
             Request::Providers(question) => self.of_providers(question, peer).await,
+            Request::Skills(question) => self.of_skills(question, peer).await,
             Request::Mcp(request) => self.mcp(request, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }
@@ -381,12 +386,22 @@ fn terminal(peer: Option<Pid>) -> Option<TerminalBinding> {
     }
 }
 
-fn document<T: Serialize>(document: &T) -> Result<Reply, Fault> {
-    serde_json::to_value(document).map(Reply::Document).map_err(|_| unsaid())
+/// What goes to a command line or to a program holds no secret.
+fn redacted(reply: Reply) -> Reply {
+    let redactor = crate::secrets::redactor();
+    match reply {
+        Reply::Document(document) => Reply::Document(redactor.value(document)),
+        Reply::Outcome(outcome) => Reply::Outcome(redactor.value(outcome)),
+        Reply::Fault(Fault { message, help, exit }) => Reply::Fault(Fault {
+            message: redactor.text(&message).into_owned(),
+            help: help.map(|help| redactor.text(&help).into_owned()),
+            exit,
+        }),
+    }
 }
 
-fn outcome(outcome: &Outcome) -> Result<Reply, Fault> {
-    serde_json::to_value(outcome).map(Reply::Outcome).map_err(|_| unsaid())
+fn document<T: Serialize>(document: &T) -> Result<Reply, Fault> {
+    serde_json::to_value(document).map(Reply::Document).map_err(|_| unsaid())
 }
 
 fn unsaid() -> Fault {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{ChannelKind, ChannelName, ChannelRule, ConfiguredName, FamilyName, RulesAsked, SchemaPlace};
+use super::{
+    ChannelKind, ChannelName, ChannelRule, ConfiguredName, EdgeSet, FamilyName, RulesAsked, SchemaPlace, SkillSet,
+};
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
@@ -120,11 +122,14 @@ impl Serialize for Asked {
     }
 }
 
-/// How an invocation ended, as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
+/// How a call ended.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Outcome")]
 pub enum OutcomeKind {
-    /// The body ran and its result was given.
+    /// It ran and its result was given.
     Executed,
     /// It waits for a person.
     Pending,
@@ -150,7 +155,8 @@ pub enum OutcomeKind {
     ResultInvalid,
     /// It ran, and its record could not be written.
     Withheld,
-    /// The host ended before it did. The next start of the log writes it; no caller is ever told.
+    /// The host ended before it did.
+    // The next start of the log writes it; no caller is ever told.
     Interrupted,
 }
 
@@ -295,6 +301,10 @@ pub enum SettingKey {
         /// Whether it is kept now.
         kept: bool,
     },
+    /// A skill was accepted or taken out of use.
+    Skill(SkillSet),
+    /// An edge or relay was switched on or off.
+    Edge(EdgeSet),
     /// What a subject keeps was erased.
     StateErased {
         /// Whose.
@@ -474,9 +484,12 @@ pub enum Event {
         #[serde(flatten)]
         asked: Asked,
         /// Which family of handle bound it.
-        source: HandleFamily,
-        /// The configured name, from the capability's own handle.
-        name: &'static str,
+        handle: HandleFamily,
+        /// Where it comes from; absent where the host does not say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<super::SecretSource>,
+        /// The configured name.
+        name: ConfiguredName,
     },
     /// A channel turned messages away. Of many within a short time the first ones have a record each and the rest one
     /// together, so that whoever floods a channel floods no log.

@@ -9,6 +9,8 @@ mod event;
 mod memory;
 mod names;
 mod rules;
+mod secret;
+mod setting;
 mod sink;
 mod ticket;
 
@@ -20,5 +22,7 @@ pub use event::{
 pub use memory::MemorySink;
 pub use names::{ConfiguredName, FamilyName, SchemaPlace};
 pub use rules::{NamedRule, RulesAsked};
+pub use secret::SecretSource;
+pub use setting::{EdgeSet, SkillSet};
 pub use sink::{LineHash, Receipt, Sink, SinkFault, Submission};
 pub(crate) use ticket::{AuditTicket, Ending};

@@ -2,7 +2,7 @@
 
 use core::hash::Hash;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::{Equivalent, HashMap};
 
@@ -13,14 +13,17 @@ use crate::failure::Failure;
 use crate::future::Soon;
 use crate::handle::is_configured_name;
 use crate::session::SessionId;
+use crate::surface::WireName;
 
 /// Whether a provider can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderReach {
     /// It can.
     Ready,
-    /// It can, and something about it does not work as it should: the last discovery failed, say. In words of ours.
+    /// It can, and something about it does not work as it should: its list is not complete, say. In words of ours.
     Degraded(&'static str),
+    /// It can, and what it has could not be read: nothing of it is called until it is. In words of ours.
+    Unread(&'static str),
     /// It is configured, and nobody has connected it in this host yet.
     NotConnected,
     /// It cannot be reached. In words of ours.
@@ -28,12 +31,32 @@ pub enum ProviderReach {
 }
 
 impl ProviderReach {
-    /// Whether it can be reached.
+    /// Whether it can be reached and called.
     #[must_use]
     pub const fn is_there(self) -> bool {
         match self {
             Self::Ready | Self::Degraded(_) => true,
-            Self::NotConnected | Self::Offline(_) => false,
+            Self::Unread(_) | Self::NotConnected | Self::Offline(_) => false,
+        }
+    }
+
+    /// The word shown to people and machines: what could not be read is degraded, and not gone.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Degraded(_) | Self::Unread(_) => "degraded",
+            Self::NotConnected => "not_connected",
+            Self::Offline(_) => "offline",
+        }
+    }
+
+    /// Why it is not ready, in words of ours; none where the word says it.
+    #[must_use]
+    pub const fn why(self) -> Option<&'static str> {
+        match self {
+            Self::Ready | Self::NotConnected => None,
+            Self::Degraded(why) | Self::Unread(why) | Self::Offline(why) => Some(why),
         }
     }
 }
@@ -63,11 +86,42 @@ impl ProviderState {
     }
 }
 
-/// What a person or a request chose for one session: who carries out a capability there, before everybody else.
+/// A provider that is not ready, as a session knows of it: a provider whose tools nobody has seen is not one without tools.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ProviderFact {
+    /// Of which kind.
+    pub kind: ProviderType,
+    /// The configured connection's name.
+    pub name: String,
+    /// [`ProviderReach::as_str`].
+    pub state: &'static str,
+    /// Why, in words of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// How many tools are known of it.
+    pub tools: usize,
+}
+
+impl ProviderFact {
+    /// What is to be told of a provider; nothing of one that is ready.
+    #[must_use]
+    pub fn of(state: &ProviderState) -> Option<Self> {
+        (state.reach != ProviderReach::Ready).then(|| Self {
+            kind: state.kind,
+            name: state.id.to_string(),
+            state: state.reach.as_str(),
+            reason: state.reach.why(),
+            tools: state.tools.len(),
+        })
+    }
+}
+
+/// What was chosen: who carries out a capability, before everybody else. A person or a request chooses for one session, an
+/// operator for all of them; what is chosen for a session goes before what is chosen for all.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExplicitBinding {
-    /// For which session.
-    pub session: SessionId,
+    /// For which session; for every one without.
+    pub session: Option<SessionId>,
     /// The capability, by name.
     pub capability: Box<str>,
     /// Which kind of provider; [`ProviderType::Compiled`] is this host.
@@ -87,6 +141,8 @@ pub struct ProviderSnapshot {
     tools: HashMap<Held, Vec<(usize, usize)>>,
     /// Who carries out each capability.
     carriers: HashMap<Box<str>, Vec<usize>>,
+    /// What a model calls each tool, made when the first one is called by such a name.
+    called: OnceLock<HashMap<WireName, Vec<(usize, usize)>>>,
 }
 
 /// A tool's provider and what that calls it.
@@ -202,6 +258,29 @@ impl ProviderSnapshot {
         })
     }
 
+    /// The tools that a model calls so, for this session: one, where no two names are one.
+    pub(crate) fn called(
+        &self,
+        name: &str,
+        session: SessionId,
+    ) -> impl Iterator<Item = (&ProviderState, &ProvidedTool)> {
+        let places = self.called.get_or_init(|| {
+            let mut called: HashMap<WireName, Vec<(usize, usize)>> = HashMap::new();
+            for (at, state) in self.providers.iter().enumerate() {
+                for (place, tool) in state.tools.iter().enumerate() {
+                    let name = WireName::of_provided(state.kind, &tool.definition().id);
+                    called.entry(name).or_default().push((at, place));
+                }
+            }
+            called
+        });
+        let places = places.get(name).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(move |(at, place)| {
+            let state = self.providers.get(*at).filter(|state| state.serves(session))?;
+            Some((state, state.tools.get(*place)?))
+        })
+    }
+
     /// The providers that carry out a capability for this session.
     pub(crate) fn carriers(&self, capability: &str, session: SessionId) -> impl Iterator<Item = &ProviderState> {
         let places = self.carriers.get(capability).map(Vec::as_slice).unwrap_or_default();
@@ -210,7 +289,11 @@ impl ProviderSnapshot {
 
     /// What was chosen for this session and capability.
     pub(crate) fn chosen(&self, capability: &str, session: SessionId) -> Option<&ExplicitBinding> {
-        self.bindings.iter().find(|binding| binding.session == session && *binding.capability == *capability)
+        let of = |wanted: Option<SessionId>| {
+            let mut bindings = self.bindings.iter();
+            bindings.find(|binding| binding.session == wanted && *binding.capability == *capability)
+        };
+        of(Some(session)).or_else(|| of(None))
     }
 }
 
@@ -238,7 +321,7 @@ pub struct NoProviders;
 
 impl Providers for NoProviders {
     fn snapshot(&self) -> Arc<ProviderSnapshot> {
-        static NONE: std::sync::OnceLock<Arc<ProviderSnapshot>> = std::sync::OnceLock::new();
+        static NONE: OnceLock<Arc<ProviderSnapshot>> = OnceLock::new();
         Arc::clone(NONE.get_or_init(Arc::default))
     }
 

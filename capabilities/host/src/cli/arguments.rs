@@ -16,7 +16,9 @@ use super::providers::Providers;
 use super::repositories::Repositories;
 use super::reviews::{Reviews, State};
 use super::schedules::Schedules;
+use super::secrets::Secrets;
 use super::self_model::SelfModelArgs;
+use super::skills::Skills;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
 use crate::service::MOST_ENTRIES;
@@ -123,12 +125,18 @@ pub enum Command {
     /// See configured repositories, and fetch those that are elsewhere (operators)
     #[command(subcommand)]
     Repositories(Repositories),
+    /// See where secrets come from and whether they can be used; never their values
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),
     /// See the servers whose tools can be called, connect to one, and accept what changed
     #[command(subcommand)]
     Providers(Providers),
+    /// See packages of instructions, and take one into use as it is or out of it
+    #[command(subcommand)]
+    Skills(Skills),
     /// Tell what a subject can do now, what is asked first, and what is out of its reach and why
     SelfModel(SelfModelArgs),
     /// Show the tools that a model sees, as a provider of models takes them, and what that loses

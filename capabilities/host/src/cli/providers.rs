@@ -1,7 +1,7 @@
 //! `providers`: the servers whose tools can be called.
 
 use capability_core::session::Subject;
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::arguments::{CallerArgs, Invoke, Named};
@@ -13,8 +13,10 @@ use crate::connection::Connection;
 use crate::display::arguments;
 use crate::display::diff::{self, Difference, What};
 use crate::display::text::written_out;
-use crate::protocol::{Fault, ForeignTool, LookedAt, ProviderQuestion, Redacted, Request, ToolChange, claimed};
-use crate::provider::{ServerTold, ToolTold};
+use crate::protocol::{
+    Fault, ForeignTool, HealthTold, LookedAt, ProviderQuestion, Redacted, Request, ToolChange, claimed,
+};
+use crate::provider::{EdgeTold, ServerTold, ToolTold, counts_because};
 
 /// The servers whose tools can be called.
 #[derive(Debug, Subcommand)]
@@ -56,9 +58,29 @@ pub enum Providers {
         /// The name of its configured connection
         server: String,
     },
+    /// List the configured edges and relays: what each may carry out, and whether it is there
+    Edges,
+    /// Switch an edge or relay on or off, for this host and the next ones (operators)
+    Switch {
+        /// Its configured name
+        edge: String,
+        /// The new state
+        state: SwitchTo,
+    },
+    /// Show how tools have been doing: how many calls worked and failed, and what is failing now
+    Health,
     /// Keep and forget tokens for servers that are asked over HTTP (operators)
     #[command(subcommand)]
     Credential(ProviderCredential),
+}
+
+/// What a switch is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SwitchTo {
+    /// It is sent what it may carry out
+    On,
+    /// It is known, and offline
+    Off,
 }
 
 /// Tokens for servers.
@@ -116,6 +138,17 @@ pub async fn perform(
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };
             invoke::invoke(connection, call, proofs, output).await
+        }
+        Providers::Edges => {
+            show::<Vec<EdgeTold>>(connection, &ask(ProviderQuestion::Edges), output, |told| edges(told)).await
+        }
+        Providers::Switch { edge, state } => {
+            let proof = proofs.operator().await?;
+            let request = ask(ProviderQuestion::Switch { proof, edge, on: state == SwitchTo::On });
+            show::<Value>(connection, &request, output, render::plain).await
+        }
+        Providers::Health => {
+            show::<Vec<HealthTold>>(connection, &ask(ProviderQuestion::Health), output, |told| health(told)).await
         }
         Providers::Said { server } => {
             let proof = proofs.operator().await?;
@@ -214,6 +247,46 @@ fn servers(told: &[ServerTold]) -> String {
     text
 }
 
+fn edges(told: &[EdgeTold]) -> String {
+    if told.is_empty() {
+        return "no edge is configured; write `[edges.NAME]` into `config.toml`\n".to_owned();
+    }
+    let state = |one: &EdgeTold| match &one.why {
+        Some(why) => format!("{}: {why}", one.state),
+        None => one.state.clone(),
+    };
+    let switch = |one: &EdgeTold| if one.on { "on" } else { "off" };
+    let carries = |one: &EdgeTold| match one.carries_out.as_slice() {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    };
+    let row = |one: &EdgeTold| [one.name.clone(), one.kind.clone(), switch(one).to_owned(), state(one), carries(one)];
+    layout(["NAME", "KIND", "SWITCH", "STATE", "CARRIES OUT"], &told.iter().map(row).collect::<Vec<_>>())
+}
+
+fn health(told: &[HealthTold]) -> String {
+    if told.is_empty() {
+        return "no tool has been run yet\n".to_owned();
+    }
+    let name = |one: &HealthTold| match &one.tool {
+        Some(tool) => format!("{} {} {}", one.kind, one.provider, written_out(tool)),
+        None if one.kind == "compiled" => format!("{}@{}", one.capability, one.version),
+        None => format!("{}@{} at {} {}", one.capability, one.version, one.kind, one.provider),
+    };
+    let state = |one: &HealthTold| if one.failing { "failing" } else { "" };
+    let row = |one: &HealthTold| {
+        let last = format!("{} at {}", one.last, one.at);
+        [name(one), one.worked.to_string(), one.failed.to_string(), last, state(one).to_owned()]
+    };
+    let mut text = layout(["TOOL", "WORKED", "FAILED", "LAST", "NOW"], &told.iter().map(row).collect::<Vec<_>>());
+    for one in told {
+        if let Some(guidance) = &one.guidance {
+            text += &styled(WARN, &format!("{}: {guidance}\n", name(one)));
+        }
+    }
+    text
+}
+
 fn tools(told: &[ToolTold]) -> String {
     if told.is_empty() {
         return "it has shown no tools yet\n".to_owned();
@@ -222,7 +295,7 @@ fn tools(told: &[ToolTold]) -> String {
     for one in told {
         let style = if one.standing == "accepted" { GOOD } else { BAD };
         text += &format!("\n{}  {}\n", styled(NAME, &written_out(&one.tool)), styled(style, &one.standing));
-        let by = if one.classified { "as the configuration says" } else { "nobody has classified it" };
+        let by = counts_because(one.classified, one.raised);
         text += &format!("  counts as   {} + {} ({by})\n", one.side_effect, one.network);
         text += &format!("  claims      {}\n", claimed(one.claims));
         text += &format!("  definition  {}\n", one.definition);
@@ -239,6 +312,9 @@ fn changes(told: &[ToolChange]) -> String {
     let mut text = String::new();
     for one in told {
         text += &format!("{}\n", styled(NAME, &written_out(&one.tool)));
+        if one.is_back() {
+            text += "  it was another one in between, and is what was accepted again\n";
+        }
         if one.moved {
             text += "  it was accepted from another program or place than the one that is configured now\n";
         }
@@ -284,14 +360,15 @@ fn difference(found: &Difference) -> String {
 
 /// The foreign tool that a waiting call goes to.
 pub fn foreign(tool: &ForeignTool) -> String {
-    let by =
-        if tool.classified { "the configuration classifies this very definition" } else { "nobody has classified it" };
+    let by = counts_because(tool.classified, tool.raised);
     format!(
-        "  a tool of somebody else's: {} of server {} ({} {}); {by}\n  it claims, which nobody has checked: {}\n",
+        "  a tool of somebody else's: {} of server {} ({} {}); it counts as {} + {}: {by}\n  it claims, which nobody has checked: {}\n",
         written_out(&tool.tool),
         tool.server,
         tool.way,
         written_out(&tool.place),
+        tool.side_effect,
+        tool.network,
         claimed(tool.claims)
     )
 }

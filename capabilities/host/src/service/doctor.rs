@@ -6,6 +6,8 @@ use capability_core::policy::OptIn;
 use capability_core::store::OptIns;
 
 mod bound;
+mod providers;
+mod secrets;
 
 use super::Service;
 use crate::audit_log;
@@ -26,10 +28,12 @@ impl Service {
             self.families(),
             self.rules(),
             self.bindings(),
+            self.secrets(),
             self.centre(),
             self.channels_probe().await,
         ];
         probes.extend(bound::probes(self.host.config().bindings()));
+        probes.extend(self.provider_probes());
         probes.extend(self.isolation().await);
         probes
     }

@@ -19,6 +19,7 @@ mod lift;
 mod portable;
 mod question;
 mod result;
+mod skills;
 mod stdio;
 mod turns;
 
@@ -83,6 +84,7 @@ pub async fn lines(
     };
     let greeting = greeting
         .ok_or_else(|| Fault::broken("the host answered something else", "use the same version on both sides"))?;
+    let leaving = Request::Mcp(McpRequest::Leave(again(&caller)));
     let (asker, mut asks) = Asks::new();
     let handler = Handler::new(asker, caller, &greeting);
     let served = async {
@@ -91,11 +93,15 @@ pub async fn lines(
             let _ = running.waiting().await;
         }
     };
-    let mut served = pin!(served);
-    tokio::select! {
-        () = &mut served => {}
-        () = asks.answer(connection) => {}
+    {
+        let mut served = pin!(served);
+        tokio::select! {
+            () = &mut served => {}
+            () = asks.answer(connection) => {}
+        }
     }
+    // After the last of its calls, which ends with what is above.
+    connection.tell(&leaving).await;
     Ok(())
 }
 
@@ -108,7 +114,8 @@ pub async fn turn(
 ) {
     let settings = service.host().config().mcp();
     let millis = |span: core::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-    let greeting = Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience) };
+    let skills = service.host().skills().is_configured();
+    let greeting = Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience), skills };
     let caller = Caller { client: Some(Client { connection, token: None }), ..Caller::default() };
     let handler = Handler::new(Asker::Here(service), caller, &greeting);
     // A program that never says anything that counts, or goes away first, is no fault of ours.
