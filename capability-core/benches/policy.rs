@@ -150,6 +150,7 @@ impl Asked {
             scope: None,
             target: Some((capability.target().kind, target)),
             acts_on: &[],
+            secrets: &[],
             mode: Mode::Live,
             opt_in: OptIn::On,
             binding: capability_core::policy::Binding::Bound,

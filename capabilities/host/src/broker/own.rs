@@ -65,7 +65,7 @@ impl HostBroker {
         let (Some(providers), Some((TargetKind::Text, name))) = (self.providers.clone(), lease.target()) else {
             return refused(BrokerFault::Unserved);
         };
-        let name = name.to_owned();
-        self.carried(lease, async move { providers.connect(&name).await.map(BrokerReply::Connected) })
+        let (name, subject) = (name.to_owned(), lease.identity().subject.clone());
+        self.carried(lease, async move { providers.connect(&name, Some(&subject)).await.map(BrokerReply::Connected) })
     }
 }
