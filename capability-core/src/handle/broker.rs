@@ -14,6 +14,7 @@ use super::{
 use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
+use crate::session::Required;
 use crate::time::Timestamp;
 
 /// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
@@ -172,7 +173,7 @@ pub enum BrokerRequest {
         /// Which.
         command: Command,
     },
-    /// Whether the call's subject declares something; answered from the lease.
+    /// What the manifest of the call's subject says to something; answered from the lease.
     Declares {
         /// A capability's name.
         name: String,
@@ -477,8 +478,8 @@ pub enum BrokerReply {
     Workdir(Workdir),
     /// How a command ended.
     Ran(Box<CommandEnd>),
-    /// Whether it is declared.
-    Declares(bool),
+    /// What the manifests say to it.
+    Declares(Required),
     /// What the tool answered.
     Called(Box<ToolReply>),
     /// What the provider has.

@@ -91,6 +91,8 @@ pub enum BrokerFault {
     MalformedKey,
     /// Times, zone, capability or arguments of a plan are none.
     MalformedPlan,
+    /// A call that acts for another subject plans something: what is above it would not be above its runs.
+    ActsForAnother,
     /// The subject has no such schedule.
     UnknownSchedule,
     /// It is no plain mail address.
@@ -158,6 +160,7 @@ impl BrokerFault {
             Self::UnknownRevision => "the repository has no such revision",
             Self::NotInRevision => "the revision has nothing at that path",
             Self::MalformedPlan => "times, zone, capability or arguments of the plan are none",
+            Self::ActsForAnother => "a call that acts for another subject plans nothing",
             Self::UnknownSchedule => "you have no such schedule",
             Self::MalformedKey => "the key is not written plainly",
             Self::MalformedAddress => "it is no plain mail address",
@@ -222,6 +225,7 @@ impl BrokerFault {
             Self::MalformedPlan => {
                 "write five fields as in `0 7 * * MON-FRI`, a zone as in `Europe/Berlin`, a capability that exists and makes no schedules, and a JSON object"
             }
+            Self::ActsForAnother => "whoever it acts for makes the schedule",
             Self::UnknownSchedule => "see yours with `schedule.list`",
             Self::MalformedKey => "write it with `a-z`, `0-9`, `.`, `_` and `-`, at most 64 of them",
             Self::MalformedAddress => "write one address, as in `ada@example.org`: no name beside it, no list",

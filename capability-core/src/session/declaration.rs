@@ -93,6 +93,20 @@ pub enum Demand {
     Deny,
 }
 
+/// What a manifest says to something that a body goes on only with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Required {
+    /// It is declared, and nothing more is asked for.
+    Declared,
+    /// It is not declared.
+    Undeclared,
+    /// It is declared, and denied all the same.
+    Denied,
+    /// It is declared, and a person is to be asked: nobody can be in the middle of a body.
+    Asks,
+}
+
 /// Everything a subject declares, and what its manifest asks beyond that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declarations {
@@ -116,6 +130,12 @@ impl Declaration {
         &self.name
     }
 
+    /// Whether it names a scope, or any.
+    #[must_use]
+    pub fn is_scoped(&self) -> bool {
+        self.scope != Scope::None
+    }
+
     /// The scope, when it is an exact one.
     #[must_use]
     pub fn scope(&self) -> Option<&str> {
@@ -125,7 +145,13 @@ impl Declaration {
         }
     }
 
-    /// Whether it is about a call of `name` with this scope.
+    /// Whether it is about a call of `name` with this scope, as a demand. One without a scope is about every call of its name: it
+    /// is how whoever writes "none of these" writes it, and a demand that is taken too widely only asks for more.
+    fn is_about(&self, name: &str, scope: Option<&str>) -> bool {
+        self.scope == Scope::None && self.name == name || self.covers(name, scope)
+    }
+
+    /// Whether it declares a call of `name` with this scope.
     fn covers(&self, name: &str, scope: Option<&str>) -> bool {
         self.name == name
             && match (&self.scope, scope) {
@@ -182,7 +208,9 @@ impl Declarations {
             Listed::Everything => true,
             Listed::Only(listed) => listed.iter().any(|declared| declared.name == name),
         };
-        mentions && self.of_all != Some(Demand::Deny)
+        let of_every = |declared: &Declaration| declared.name == name && !matches!(declared.scope, Scope::Exactly(_));
+        let denied = self.demands.iter().any(|(about, demand)| *demand == Demand::Deny && of_every(about));
+        mentions && !denied && self.of_all != Some(Demand::Deny)
     }
 
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
@@ -197,8 +225,20 @@ impl Declarations {
     /// What the manifest itself asks for of such a call.
     #[must_use]
     pub fn demand(&self, name: &str, scope: Option<&str>) -> Option<Demand> {
-        let about = self.demands.iter().filter(|(declared, _)| declared.covers(name, scope));
+        let about = self.demands.iter().filter(|(declared, _)| declared.is_about(name, scope));
         about.map(|(_, demand)| *demand).max().max(self.of_all)
+    }
+}
+
+impl Declarations {
+    /// What the manifest says to something that a body goes on only with.
+    pub(crate) fn required(&self, name: &str, scope: Option<&str>) -> Required {
+        match self.demand(name, scope) {
+            _ if !self.cover(name, scope) => Required::Undeclared,
+            None => Required::Declared,
+            Some(Demand::Ask) => Required::Asks,
+            Some(Demand::Deny) => Required::Denied,
+        }
     }
 }
 
@@ -248,6 +288,13 @@ mod tests {
         assert_eq!(declared.demand("mcp.call", Some("other")), Some(Demand::Ask));
         assert_eq!(declared.demand("fs.read", None), None);
         assert!(!declared.cover("web.fetch", None));
+        // Without a scope it is about every call of that name, and of no other.
+        let all = only(&["mcp.call:*"]).demanding(demands(&[("mcp.call", Demand::Deny)]), None);
+        for scope in [None, Some("docs"), Some("*")] {
+            assert_eq!(all.demand("mcp.call", scope), Some(Demand::Deny), "{scope:?}");
+        }
+        assert_eq!(all.demand("mcp.connect", Some("docs")), None);
+        assert!(!all.may_cover("mcp.call") && declared.may_cover("mcp.call"));
         let all = Declarations::everything().demanding(demands(&[("fs.read", Demand::Deny)]), Some(Demand::Ask));
         assert_eq!((all.demand("fs.read", None), all.demand("x.y", None)), (Some(Demand::Deny), Some(Demand::Ask)));
     }

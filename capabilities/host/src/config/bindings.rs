@@ -10,7 +10,7 @@ use capability_core::handle::is_configured_name;
 use rustix::fs::OFlags;
 use serde::Deserialize;
 
-use super::ConfigError;
+use super::{Config, ConfigError};
 use crate::broker::{Auth, EndpointSettings, MailSettings, Place, Reach, RepositorySource, Scheme};
 
 /// `[http]`.
@@ -162,6 +162,15 @@ impl Bindings {
         });
         let of_mail = self.mail.iter().filter_map(|mail| mail.login.as_ref().map(|(_, file)| file.clone()));
         of_endpoints.chain(of_repositories).chain(of_mail)
+    }
+}
+
+impl Config {
+    /// The files that hold the host's credentials, wherever they lie: no capability reaches them.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = PathBuf> {
+        let of_servers = self.mcp.servers.values();
+        let of_servers = of_servers.flat_map(|server| server.secrets.values().chain(&server.token_file).cloned());
+        self.bindings.credentials().chain(of_servers)
     }
 }
 

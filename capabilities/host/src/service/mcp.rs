@@ -63,8 +63,9 @@ impl Service {
                 let asker = self.asker(&call.caller, peer)?;
                 super::document(&self.tool_call(&asker, call).await?)
             }
-            McpRequest::ClientCreate { proof, name, subject } => {
-                super::document(&self.create_client(&self.operator(proof, peer)?, name, subject).await?)
+            McpRequest::ClientCreate { proof, name, subject, slot } => {
+                let operator = self.operator(proof, peer)?;
+                super::document(&self.create_client(&operator, name, subject, slot.as_ref()).await?)
             }
             McpRequest::ClientList(proof) => super::document(&self.clients(&self.operator(proof, peer)?)),
             McpRequest::ClientRevoke(proof, name) => {
@@ -104,8 +105,7 @@ impl Service {
             SurfaceCall::Refused(SurfaceRefusal { message, help }) => return Ok(ToolReply::Refused { message, help }),
         };
         let meant = meant(&surface, call);
-        let subject = asker.session.identity().subject.clone();
-        let same = meant.map(|tool| Same::of(subject, tool, &call.tool, &call.arguments));
+        let same = meant.map(|tool| Same::of(&asker.session, tool, &call.tool, &call.arguments));
         let now = self.host.environment().now();
         let (approval, told) = match (&call.state, &same) {
             (Some(sealed), Some(same)) => match self.states.open(sealed, same) {

@@ -5,16 +5,16 @@
 //! taken back is taken back from the next call on. Source: the boundary contract, "Capability Rule" and "Approval Rule".
 
 mod manifest;
-mod slot;
 
+pub use capability_core::session::SlotPath;
 pub use manifest::ManifestError;
-pub use slot::SlotPath;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use capability_core::nearest;
+use capability_core::policy::analysis::Entry;
 use capability_core::registry::Registry;
 use capability_core::session::{DECLARED_EFFECTS, Declaration, Declarations, Subject};
 
@@ -27,18 +27,44 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// The manifests of a data directory.
 pub(crate) struct Manifests {
     dir: PathBuf,
-    /// Everything that can be declared.
-    known: BTreeSet<String>,
+    /// Everything that can be declared, and how.
+    known: BTreeMap<String, Scoping>,
+}
+
+/// How calls of one name are told apart by a scope.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scoping {
+    /// There are calls with one.
+    with: bool,
+    /// There are calls without one.
+    without: bool,
+}
+
+impl Scoping {
+    /// What authors ask for by name, or by name and scope.
+    const EITHER: Self = Self { with: true, without: true };
 }
 
 impl Manifests {
     /// Of the directory `dir`, which need not be there.
     pub(crate) fn new(dir: PathBuf, registry: &Registry) -> Self {
-        Self::of(dir, registry.iter().map(|held| held.entry().name().as_str()))
+        Self::of(
+            dir,
+            registry.iter().map(|held| {
+                let (entry, with) = (held.entry(), held.entry().scope().is_some());
+                (entry.name().as_str(), Scoping { with, without: !with || Entry::of(held).scope_optional })
+            }),
+        )
     }
 
-    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = &'n str>) -> Self {
-        Self { dir, known: names.chain(DECLARED_EFFECTS).map(str::to_owned).collect() }
+    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = (&'n str, Scoping)>) -> Self {
+        let mut known: BTreeMap<String, Scoping> = BTreeMap::new();
+        for (name, scoping) in names.chain(DECLARED_EFFECTS.map(|name| (name, Scoping::EITHER))) {
+            // Versions of one name may differ.
+            let of_all = known.entry(name.to_owned()).or_default();
+            *of_all = Scoping { with: of_all.with || scoping.with, without: of_all.without || scoping.without };
+        }
+        Self { dir, known }
     }
 
     /// Where a subject's manifest lies, or would.
@@ -66,6 +92,29 @@ impl Manifests {
         subject: &Subject,
         slot: Option<&SlotPath>,
     ) -> Result<Option<Declarations>, ManifestError> {
+        let Some((agent, components)) = self.parsed(subject)? else { return Ok(None) };
+        if let Some(slot) = slot.filter(|slot| !agent.has_slot(slot)) {
+            return Err(ManifestError::new(
+                &self.path(subject),
+                None,
+                format!("it has no slot `{slot}`"),
+                "name one under `slots` or `components`, or leave the slot out",
+            ));
+        }
+        let own = slot.and_then(|slot| components.get(slot));
+        Ok(Some(agent.declarations(slot, own)))
+    }
+
+    /// Every slot of a subject's agent, in order; none when it has no manifest here.
+    ///
+    /// # Errors
+    /// As [`Manifests::read`].
+    pub(crate) fn slots(&self, subject: &Subject) -> Result<Vec<SlotPath>, ManifestError> {
+        Ok(self.parsed(subject)?.map(|(agent, _)| agent.slots()).unwrap_or_default())
+    }
+
+    /// A subject's manifest with those of its components, every word of them looked at.
+    fn parsed(&self, subject: &Subject) -> Result<Option<(Agent, BTreeMap<SlotPath, Component>)>, ManifestError> {
         if !is_directory_name(subject) {
             return Ok(None);
         }
@@ -73,7 +122,8 @@ impl Manifests {
         let Some(text) = self.text(&path)? else { return Ok(None) };
         let agent = Agent::parse(&path, &text)?;
         self.check(&path, agent.declared())?;
-        let mut components = Vec::new();
+        self.check_demands(&path, &agent.demanded())?;
+        let mut components = BTreeMap::new();
         for (at, file) in &agent.components {
             let path = self.dir.join(subject.as_str()).join(file.as_path());
             let Some(text) = self.text(&path)? else {
@@ -86,37 +136,57 @@ impl Manifests {
             };
             let component = Component::parse(&path, &text)?;
             self.check(&path, component.declared())?;
-            components.push((at, component));
+            self.check_demands(&path, &component.demanded())?;
+            components.insert(at.clone(), component);
         }
-        if let Some(slot) = slot.filter(|slot| !agent.has_slot(slot)) {
-            return Err(ManifestError::new(
-                &path,
-                None,
-                format!("it has no slot `{slot}`"),
-                "name one under `slots` or `components`, or leave the slot out",
-            ));
-        }
-        let own = slot.and_then(|slot| components.iter().find(|(at, _)| *at == slot)).map(|(_, component)| component);
-        Ok(Some(agent.declarations(slot, own)))
+        Ok(Some((agent, components)))
     }
 
-    /// Whether everything that is declared exists.
+    /// Whether everything that is declared exists, and some call is meant by it: what covers no call at all was meant otherwise.
     pub(crate) fn check<'d>(
         &self,
         path: &Path,
         declared: impl IntoIterator<Item = &'d Declaration>,
     ) -> Result<(), ManifestError> {
-        let Some(unknown) = declared.into_iter().find(|declared| !self.known.contains(declared.name())) else {
-            return Ok(());
+        declared.into_iter().try_for_each(|declared| {
+            let scoping = self.exists(path, "declares", declared)?;
+            if !declared.is_scoped() && !scoping.without {
+                return Err(ManifestError::new(
+                    path,
+                    None,
+                    format!("it declares `{declared}`, and every call of that has a scope"),
+                    "write the scope behind a colon, as in `mcp.call:docs`, or `:*` for every one",
+                ));
+            }
+            Ok(())
+        })
+    }
+
+    /// The same for what is asked about or denied. Without a scope that is every call of the name.
+    fn check_demands(&self, path: &Path, demanded: &[Declaration]) -> Result<(), ManifestError> {
+        demanded.iter().try_for_each(|demanded| self.exists(path, "speaks of", demanded).map(drop))
+    }
+
+    fn exists(&self, path: &Path, verb: &str, named: &Declaration) -> Result<Scoping, ManifestError> {
+        let Some(scoping) = self.known.get(named.name()) else {
+            let near = nearest(named.name(), self.known.keys().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));
+            return Err(ManifestError::new(
+                path,
+                None,
+                format!("it {verb} `{named}`, and this build has no such capability{near}"),
+                "write names as `capability list` shows them, without a version",
+            ));
         };
-        let near = nearest(unknown.name(), self.known.iter().map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));
-        Err(ManifestError::new(
-            path,
-            None,
-            format!("it declares `{unknown}`, and this build has no such capability{near}"),
-            "write names as `capability list` shows them, without a version",
-        ))
+        if named.is_scoped() && !scoping.with {
+            return Err(ManifestError::new(
+                path,
+                None,
+                format!("it {verb} `{named}`, and no call of that has a scope"),
+                "write the name alone",
+            ));
+        }
+        Ok(*scoping)
     }
 
     /// A file of a manifest: the host user's alone, and so is everything above it in the directory.
