@@ -9,13 +9,23 @@ use capabilities as _;
 mod fixtures;
 
 #[cfg(test)]
+mod called;
+#[cfg(test)]
 mod decisions;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]
+mod effects;
+#[cfg(test)]
 mod foreign;
 #[cfg(test)]
 mod health;
+#[cfg(test)]
+mod host_edges;
+#[cfg(test)]
+mod host_skills;
+#[cfg(test)]
+mod killed;
 #[cfg(test)]
 mod mcp_calls;
 #[cfg(test)]

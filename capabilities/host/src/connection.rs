@@ -82,7 +82,7 @@ impl<'p> Connection<'p> {
                 },
             )
         })?;
-        let service = Arc::new(Service::new(host));
+        let service = Service::shared(host);
         let (serve, told) = watch::channel(Serve::On);
         let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), told));
         let _ = self.owner.set(Owner {
@@ -138,6 +138,15 @@ impl<'p> Connection<'p> {
                 ));
             }
             tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Tells whoever owns the directory now; where nobody does, nobody has to know. Whether it was heard is not told.
+    pub async fn tell(&self, request: &Request) {
+        if let Some(owner) = self.owner.get() {
+            owner.service.handle(request, None).await;
+        } else if let Ok(directory) = DataDir::open(&self.path) {
+            let _ = socket::ask(&directory.socket(), request, BRIEFLY).await;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::hash::Hash;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::{Equivalent, HashMap};
 
@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::future::Soon;
 use crate::handle::is_configured_name;
 use crate::session::SessionId;
+use crate::surface::WireName;
 
 /// Whether a provider can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,11 +64,12 @@ impl ProviderState {
     }
 }
 
-/// What a person or a request chose for one session: who carries out a capability there, before everybody else.
+/// What was chosen: who carries out a capability, before everybody else. A person or a request chooses for one session, an
+/// operator for all of them; what is chosen for a session goes before what is chosen for all.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExplicitBinding {
-    /// For which session.
-    pub session: SessionId,
+    /// For which session; for every one without.
+    pub session: Option<SessionId>,
     /// The capability, by name.
     pub capability: Box<str>,
     /// Which kind of provider; [`ProviderType::Compiled`] is this host.
@@ -87,6 +89,8 @@ pub struct ProviderSnapshot {
     tools: HashMap<Held, Vec<(usize, usize)>>,
     /// Who carries out each capability.
     carriers: HashMap<Box<str>, Vec<usize>>,
+    /// What a model calls each tool, made when the first one is called by such a name.
+    called: OnceLock<HashMap<WireName, Vec<(usize, usize)>>>,
 }
 
 /// A tool's provider and what that calls it.
@@ -202,6 +206,29 @@ impl ProviderSnapshot {
         })
     }
 
+    /// The tools that a model calls so, for this session: one, where no two names are one.
+    pub(crate) fn called(
+        &self,
+        name: &str,
+        session: SessionId,
+    ) -> impl Iterator<Item = (&ProviderState, &ProvidedTool)> {
+        let places = self.called.get_or_init(|| {
+            let mut called: HashMap<WireName, Vec<(usize, usize)>> = HashMap::new();
+            for (at, state) in self.providers.iter().enumerate() {
+                for (place, tool) in state.tools.iter().enumerate() {
+                    let name = WireName::of_provided(state.kind, &tool.definition().id);
+                    called.entry(name).or_default().push((at, place));
+                }
+            }
+            called
+        });
+        let places = places.get(name).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(move |(at, place)| {
+            let state = self.providers.get(*at).filter(|state| state.serves(session))?;
+            Some((state, state.tools.get(*place)?))
+        })
+    }
+
     /// The providers that carry out a capability for this session.
     pub(crate) fn carriers(&self, capability: &str, session: SessionId) -> impl Iterator<Item = &ProviderState> {
         let places = self.carriers.get(capability).map(Vec::as_slice).unwrap_or_default();
@@ -210,7 +237,11 @@ impl ProviderSnapshot {
 
     /// What was chosen for this session and capability.
     pub(crate) fn chosen(&self, capability: &str, session: SessionId) -> Option<&ExplicitBinding> {
-        self.bindings.iter().find(|binding| binding.session == session && *binding.capability == *capability)
+        let of = |wanted: Option<SessionId>| {
+            let mut bindings = self.bindings.iter();
+            bindings.find(|binding| binding.session == wanted && *binding.capability == *capability)
+        };
+        of(Some(session)).or_else(|| of(None))
     }
 }
 
@@ -238,7 +269,7 @@ pub struct NoProviders;
 
 impl Providers for NoProviders {
     fn snapshot(&self) -> Arc<ProviderSnapshot> {
-        static NONE: std::sync::OnceLock<Arc<ProviderSnapshot>> = std::sync::OnceLock::new();
+        static NONE: OnceLock<Arc<ProviderSnapshot>> = OnceLock::new();
         Arc::clone(NONE.get_or_init(Arc::default))
     }
 

@@ -129,13 +129,25 @@ impl SessionMint {
     /// Opens a session that acts for another one: its mode is the stricter of both, whatever its parent may not do it may
     /// not do either, and it ends when its parent ends.
     #[must_use]
-    pub fn open_for(&self, parent: &Session, mut identity: SessionIdentity, declarations: Declarations) -> Session {
+    pub fn open_for(&self, parent: &Session, identity: SessionIdentity, declarations: Declarations) -> Session {
+        self.open_for_in(parent, None, identity, declarations)
+    }
+
+    /// The same for one slot of the child's own agent.
+    #[must_use]
+    pub fn open_for_in(
+        &self,
+        parent: &Session,
+        slot: Option<SlotPath>,
+        mut identity: SessionIdentity,
+        declarations: Declarations,
+    ) -> Session {
         let above = parent.0.as_ref();
         identity.mode = identity.mode.max(above.identity.mode);
         let nearest = Ancestor { identity: Arc::clone(&above.identity), declarations: Arc::clone(&above.declarations) };
         let child = Who {
             identity: Arc::new(identity),
-            slot: None,
+            slot,
             declarations: Arc::new(declarations),
             ending: Arc::default(),
             behind: core::iter::once(nearest).chain(above.behind.iter().cloned()).collect(),
@@ -182,6 +194,17 @@ impl Session {
         self.0.children.end();
     }
 
+    /// Whether it has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.0.ending.has_come()
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&self) {
+        self.0.ending.comes().await;
+    }
+
     /// Whether its subject declares this, and whoever it acts for does, and none of their manifests asks for more. A declaration is
     /// necessary, never sufficient.
     #[must_use]
@@ -196,6 +219,13 @@ impl Session {
         let above = self.behind().iter().map(|ancestor| ancestor.declarations.as_ref());
         let mut said = core::iter::once(self.declarations()).chain(above).map(|one| one.required(name, scope));
         said.find(|said| *said != Required::Declared).unwrap_or(Required::Declared)
+    }
+
+    /// The same of a provider's tool, called through `name`.
+    #[must_use]
+    pub fn declares_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
+        let covers = |declared: &Declarations| declared.cover_tool(name, provider, tool);
+        covers(self.declarations()) && self.behind().iter().all(|ancestor| covers(&ancestor.declarations))
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {

@@ -96,7 +96,7 @@ pub fn describe(found: &Description) -> String {
 pub fn outcome(outcome: &Value) -> String {
     let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
     if let Some(result) = outcome.get("result") {
-        return visible_json(result) + "\n";
+        return visible_json(result) + "\n" + &beside(outcome);
     }
     let kind = word("outcome");
     let style = if kind == "pending" { WARN } else { BAD };
@@ -112,6 +112,22 @@ pub fn outcome(outcome: &Value) -> String {
     if let Some(approval) = outcome.get("approval") {
         let part = |key: &str| approval.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         text += &format!("approval: {} (expires {})\n", part("id"), part("expires_at"));
+    }
+    text + &beside(outcome)
+}
+
+/// What is told beside an outcome: that another provider served, which of the seven ways it went, how the tool has been doing.
+fn beside(outcome: &Value) -> String {
+    let word = |path: &str| outcome.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let mut text = String::new();
+    if !word("/notice").is_empty() {
+        text += &styled(WARN, &format!("notice: {}\n", visible_lines(word("/notice"))));
+    }
+    if !word("/diagnostic/kind").is_empty() {
+        text += &format!("{}: {}\n", word("/diagnostic/kind"), word("/diagnostic/message"));
+    }
+    if !word("/guidance").is_empty() {
+        text += &styled(WARN, &format!("guidance: {}\n", word("/guidance")));
     }
     text
 }
@@ -161,6 +177,9 @@ pub fn approval(detail: &ApprovalDetail) -> String {
     let mut text = card(pending, super::terminal::columns(std::io::stdout()));
     if let Some(tool) = &detail.foreign {
         text += &super::providers::foreign(tool);
+    }
+    for failing in &detail.failing {
+        text += &styled(WARN, &format!("  {}\n", failing.sentence()));
     }
     if let Some(preview) = &detail.grant {
         text += &granting(pending, preview);

@@ -11,7 +11,8 @@ use rustix::fs::OFlags;
 use serde::Deserialize;
 
 use super::{Config, ConfigError};
-use crate::broker::{Auth, EndpointSettings, MailSettings, Place, Reach, RepositorySource, Scheme};
+use crate::agents::AgentSettings;
+use crate::broker::{Auth, EndpointSettings, MailSettings, Place, Reach, RepositorySource, Scheme, TreeSettings};
 
 /// `[http]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -78,6 +79,10 @@ pub struct Bindings {
     pub mail: Option<MailSettings>,
     /// The repositories, by name.
     pub repositories: BTreeMap<String, RepositorySource>,
+    /// The trees, by name.
+    pub trees: BTreeMap<String, TreeSettings>,
+    /// The agents, by name.
+    pub agents: BTreeMap<String, AgentSettings>,
 }
 
 /// The most services and the most allowed places.
@@ -170,7 +175,8 @@ impl Config {
     pub(crate) fn credentials(&self) -> impl Iterator<Item = PathBuf> {
         let of_servers = self.mcp.servers.values();
         let of_servers = of_servers.flat_map(|server| server.secrets.values().chain(&server.token_file).cloned());
-        self.bindings.credentials().chain(of_servers)
+        let of_agents = self.agents.values().flat_map(|agent| agent.secrets.values().cloned());
+        self.bindings.credentials().chain(of_servers).chain(of_agents)
     }
 }
 

@@ -12,16 +12,19 @@ pub(super) use passes::Passes;
 pub(super) use repeats::Repeats;
 pub(super) use state::States;
 
-use capability_core::Session;
 use capability_core::approval::{ApprovalId, Filed, PendingApproval, Successor};
 use capability_core::contract::{Network, SideEffect};
-use capability_core::executor::{Ended, Outcome};
+use capability_core::executor::{Ended, Outcome, Proposal};
+use capability_core::handle::HandleFamily;
+use capability_core::provider::ProviderType;
 use capability_core::registry::Registry;
-use capability_core::session::Subject;
-use capability_core::store::Answer;
+use capability_core::session::{SessionId, Subject};
+use capability_core::store::{Answer, Results as _};
 use capability_core::surface::{
-    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceRefusal, TOOL_SEARCH, Tool,
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, SurfaceRefusal, TOOL_SEARCH, Tool,
+    WireName,
 };
+use capability_core::{Capability, Session};
 use rustix::process::Pid;
 use serde_json::Value;
 
@@ -53,15 +56,30 @@ impl Service {
                 }
                 let settings = self.host.config().mcp();
                 let millis = |span: core::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-                super::document(&Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience) })
+                let (turn_ms, patience_ms) = (millis(settings.turn), millis(settings.patience));
+                super::document(&Greeting { turn_ms, patience_ms, skills: self.host.skills().is_configured() })
             }
             McpRequest::Tools(caller) => {
                 let asker = self.asker(caller, peer)?;
-                super::document(&self.tools(&asker.session))
+                super::document(&self.tools(&asker.session)?)
             }
             McpRequest::Call(call) => {
                 let asker = self.asker(&call.caller, peer)?;
                 super::document(&self.tool_call(&asker, call).await?)
+            }
+            McpRequest::Leave(caller) => {
+                self.program_left(self.program_session(caller, peer)?);
+                if let Some(client) = &caller.client {
+                    self.passes.forget(client.connection);
+                }
+                super::document(&())
+            }
+            McpRequest::Skills(caller) => super::document(&self.loaded(&self.asker(caller, peer)?.session)?),
+            McpRequest::Skill(caller, name) => {
+                super::document(&self.instructions(&self.asker(caller, peer)?.session, name)?)
+            }
+            McpRequest::SkillPart(caller, name, path) => {
+                super::document(&self.resource(&self.asker(caller, peer)?.session, name, path)?)
             }
             McpRequest::ClientCreate { proof, name, subject, slot } => {
                 let operator = self.operator(proof, peer)?;
@@ -74,37 +92,42 @@ impl Service {
         }
     }
 
-    /// The tools of a session: everything compiled is shown, since clients of this protocol have room for it, and a provider's
-    /// tools are found by a search.
-    fn surface_for(&self, session: &Session) -> Surface {
-        let executor = self.host.executor();
-        let decisions = executor.decisions(session);
-        let compiled = decisions.iter().filter(|decision| decision.definition.is_none());
-        let mut options = self.surface_options();
-        options.pinned.extend(compiled.map(|decision| decision.capability.as_str().to_owned()));
-        Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
+    /// How surfaces are made for programs: everything compiled is shown, since clients of this protocol have room for it, and a
+    /// provider's tools are found by a search.
+    fn program_options(&self) -> SurfaceOptions {
+        SurfaceOptions { every_compiled: true, ..self.surface_options() }
     }
 
-    fn tools(&self, session: &Session) -> ToolsShown {
-        let (surface, registry) = (self.surface_for(session), self.host.executor().registry());
+    fn tools(&self, session: &Session) -> Result<ToolsShown, Fault> {
+        let executor = self.host.executor();
+        let (surface, registry) =
+            (Surface::of_session(executor, session, &self.program_options()), executor.registry());
         let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
         // Where there is nothing to be found, there is nothing to search with.
         if surface.deferred().next().is_some() {
             tools.extend(surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written)));
         }
-        ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default() }
+        // A folder that cannot be read takes no tool away: the list says nothing of skills then.
+        let skills = self.loaded(session).unwrap_or_default();
+        Ok(ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default(), skills })
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
-        let surface = self.surface_for(&asker.session);
-        let proposal = match surface.call(&call.tool, call.arguments.as_bytes()) {
+        let executor = self.host.executor();
+        let arguments = call.arguments.as_bytes();
+        let called = Surface::called(executor, &asker.session, &self.program_options(), &call.tool, arguments);
+        let unowned = if called.tool.is_none() { self.unowned(&call.tool) } else { None };
+        let proposal = match called.call {
+            SurfaceCall::Proposal(_) if let Some(entry) = unowned => {
+                Proposal::new(entry.name().as_str(), entry.version().get(), call.arguments.as_bytes())
+            }
             SurfaceCall::Proposal(proposal) => proposal,
             SurfaceCall::Found(found) => {
                 return Ok(ToolReply::Found(serde_json::to_value(found).map_err(|_| unsaid())?));
             }
             SurfaceCall::Refused(SurfaceRefusal { message, help }) => return Ok(ToolReply::Refused { message, help }),
         };
-        let meant = meant(&surface, call);
+        let meant = called.tool.as_ref();
         let same = meant.map(|tool| Same::of(&asker.session, tool, &call.tool, &call.arguments));
         let now = self.host.environment().now();
         let (approval, told) = match (&call.state, &same) {
@@ -118,7 +141,6 @@ impl Service {
         if let (Some(told), Said::Yes) = (&told, call.said) {
             self.take_yes(asker, told).await;
         }
-        let executor = self.host.executor();
         let mut outcome = match approval {
             Some(id) => executor.resume(&asker.session, id).await,
             None => executor.invoke(&asker.session, proposal).await,
@@ -126,7 +148,8 @@ impl Service {
         let (Some(same), Some(tool)) = (same, meant) else {
             // It is on record; what it was called is nobody's business there.
             return match call.tool.as_str() {
-                INVOKE_TOOL => Ok(ToolReply::Ended(end(None, &outcome, false)?)),
+                INVOKE_TOOL => Ok(ToolReply::Ended(self.end(asker, None, &outcome, false)?)),
+                _ if unowned.is_some() => Ok(ToolReply::Ended(self.end(asker, None, &outcome, false)?)),
                 _ => Ok(ToolReply::Unknown),
             };
         };
@@ -135,7 +158,7 @@ impl Service {
             outcome = executor.resume(&asker.session, by).await;
             changed = true;
         }
-        let end = end(Some(tool), &outcome, changed)?;
+        let end = self.end(asker, Some(tool), &outcome, changed)?;
         let Ended::Pending { approval, expires_at } = *outcome.ended() else {
             self.repeats.forget(&same);
             return Ok(ToolReply::Ended(end));
@@ -152,6 +175,35 @@ impl Service {
             answers: question.is_some(),
             question: question.unwrap_or_default(),
         }))
+    }
+
+    /// The session of a program.
+    pub(crate) fn program_session(&self, caller: &Caller, peer: Option<Pid>) -> Result<SessionId, Fault> {
+        Ok(self.asker(caller, peer)?.session.identity().id)
+    }
+
+    /// Nobody asks in this session any more, so that nobody can have its results again.
+    pub(crate) fn program_left(&self, session: SessionId) {
+        self.host.results().end(session);
+    }
+
+    /// A capability of the build that leads to providers of a kind of which there is none: called as tools are, it is no unknown
+    /// tool, and nobody owns it.
+    fn unowned(&self, tool: &str) -> Option<&'static Capability> {
+        let (executor, name) = (self.host.executor(), tool.replace('-', "."));
+        let registry = executor.registry();
+        let entry = registry.resolve(&name, registry.newest(&name)?.get())?.entry();
+        let mut kinds = entry.handles().iter().filter(|kind| kind.family() == HandleFamily::ProviderTool);
+        let kind = kinds.next().and_then(|kind| ProviderType::named(kind.instance()))?;
+        let is_named = WireName::of_capability(entry.name()).as_str() == tool;
+        (is_named && !executor.providers().has(kind)).then_some(entry)
+    }
+
+    /// How a call ended, for a program.
+    fn end(&self, asker: &Asker, tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
+        let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
+        let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
+        Ok(ToolEnd { outcome: self.outcome_told(&asker.session, outcome)?, capability, diagnostic, changed })
     }
 
     /// The person who sits at a program, by the configuration's word.
@@ -199,19 +251,6 @@ impl Service {
     }
 }
 
-/// The tool that a call is about, by its own name or through the one that reaches deferred ones.
-fn meant<'s>(surface: &'s Surface, call: &ToolCall) -> Option<&'s Tool> {
-    #[derive(serde::Deserialize)]
-    struct Invoked {
-        tool: String,
-    }
-    if call.tool != INVOKE_TOOL {
-        return surface.find(&call.tool);
-    }
-    let invoked: Invoked = serde_json::from_str(&call.arguments).ok()?;
-    surface.find(&invoked.tool)
-}
-
 /// A tool as a client is told of it; none whose own schema is at fault.
 fn shown(tool: &Tool, registry: &Registry) -> Option<ToolShown> {
     let decision = tool.decision();
@@ -247,11 +286,4 @@ fn operation(written: &RenderedTool) -> Option<ToolShown> {
         network: if searches { Network::Local } else { Network::External },
         idempotent: false,
     })
-}
-
-/// How a call ended, for a program.
-fn end(tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
-    let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
-    let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
-    Ok(ToolEnd { outcome: serde_json::to_value(outcome).map_err(|_| unsaid())?, capability, diagnostic, changed })
 }

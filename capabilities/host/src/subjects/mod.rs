@@ -9,7 +9,7 @@ mod manifest;
 pub use capability_core::session::SlotPath;
 pub use manifest::ManifestError;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,10 @@ pub(crate) struct Manifests {
     dir: PathBuf,
     /// Everything that can be declared, and how.
     known: BTreeMap<String, Scoping>,
+    /// The capabilities of the build: its own tools.
+    tools: BTreeSet<String>,
+    /// The providers that the operator configured.
+    providers: BTreeSet<String>,
 }
 
 /// How calls of one name are told apart by a scope.
@@ -47,24 +51,24 @@ impl Scoping {
 
 impl Manifests {
     /// Of the directory `dir`, which need not be there.
-    pub(crate) fn new(dir: PathBuf, registry: &Registry) -> Self {
-        Self::of(
-            dir,
-            registry.iter().map(|held| {
-                let (entry, with) = (held.entry(), held.entry().scope().is_some());
-                (entry.name().as_str(), Scoping { with, without: !with || Entry::of(held).scope_optional })
-            }),
-        )
+    pub(crate) fn new(dir: PathBuf, registry: &Registry, providers: BTreeSet<String>) -> Self {
+        let names = registry.iter().map(|held| {
+            let (entry, with) = (held.entry(), held.entry().scope().is_some());
+            (entry.name().as_str(), Scoping { with, without: !with || Entry::of(held).scope_optional })
+        });
+        Self::of(dir, names, providers)
     }
 
-    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = (&'n str, Scoping)>) -> Self {
+    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = (&'n str, Scoping)>, providers: BTreeSet<String>) -> Self {
         let mut known: BTreeMap<String, Scoping> = BTreeMap::new();
-        for (name, scoping) in names.chain(DECLARED_EFFECTS.map(|name| (name, Scoping::EITHER))) {
+        for (name, scoping) in names {
             // Versions of one name may differ.
             let of_all = known.entry(name.to_owned()).or_default();
             *of_all = Scoping { with: of_all.with || scoping.with, without: of_all.without || scoping.without };
         }
-        Self { dir, known }
+        let tools = known.keys().cloned().collect();
+        known.extend(DECLARED_EFFECTS.map(|name| (name.to_owned(), Scoping::EITHER)));
+        Self { dir, known, tools, providers }
     }
 
     /// Where a subject's manifest lies, or would.
@@ -148,6 +152,9 @@ impl Manifests {
         path: &Path,
         declared: impl IntoIterator<Item = &'d Declaration>,
     ) -> Result<(), ManifestError> {
+        // What names an effect wrongly is told first: nothing else is meant by it.
+        let declared: Vec<_> = declared.into_iter().collect();
+        declared.iter().try_for_each(|declared| self.check_effect(path, declared))?;
         declared.into_iter().try_for_each(|declared| {
             let scoping = self.exists(path, "declares", declared)?;
             if !declared.is_scoped() && !scoping.without {
@@ -164,7 +171,10 @@ impl Manifests {
 
     /// The same for what is asked about or denied. Without a scope that is every call of the name.
     fn check_demands(&self, path: &Path, demanded: &[Declaration]) -> Result<(), ManifestError> {
-        demanded.iter().try_for_each(|demanded| self.exists(path, "speaks of", demanded).map(drop))
+        demanded.iter().try_for_each(|demanded| {
+            self.check_effect(path, demanded)?;
+            self.exists(path, "speaks of", demanded).map(drop)
+        })
     }
 
     fn exists(&self, path: &Path, verb: &str, named: &Declaration) -> Result<Scoping, ManifestError> {
@@ -187,6 +197,36 @@ impl Manifests {
             ));
         }
         Ok(*scoping)
+    }
+
+    /// Whether the provider or tool that an effect names is one. Which tools a provider has is known when it is asked, and looked at then.
+    fn check_effect(&self, path: &Path, declared: &Declaration) -> Result<(), ManifestError> {
+        let Some(scope) = declared.scope() else { return Ok(()) };
+        let (named, known, what) = match (declared.name(), scope.split_once('/')) {
+            ("provider.call", _) => (scope, &self.providers, "provider"),
+            ("tool.call", Some((provider, _))) => (provider, &self.providers, "provider"),
+            ("tool.call", None) => (scope, &self.tools, "tool"),
+            _ => return Ok(()),
+        };
+        if known.contains(named) {
+            return match self.known.get(named).filter(|_| what == "tool") {
+                Some(scoping) if !scoping.without => Err(ManifestError::new(
+                    path,
+                    None,
+                    format!("it declares `{declared}`, and every call of that has a scope"),
+                    "declare the capability itself with its scope, as in `mcp.call:docs`",
+                )),
+                _ => Ok(()),
+            };
+        }
+        let near = nearest(named, known.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; `{near}` is one"));
+        Err(ManifestError::new(
+            path,
+            None,
+            format!("it declares `{declared}`, and there is no {what} `{}`{near}", named.escape_default()),
+            "write `provider.call:NAME` with a name under `[mcp.servers]`, `tool.call:NAME/TOOL`, or `tool.call:CAPABILITY`",
+        ))
     }
 
     /// A file of a manifest: the host user's alone, and so is everything above it in the directory.

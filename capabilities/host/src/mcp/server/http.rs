@@ -9,14 +9,16 @@ mod guard;
 mod people;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, ListToolsResult,
-    PaginatedRequestParams, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -26,11 +28,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::handler::{self, Handler};
+use super::handler;
 use crate::protocol::Fault;
 use crate::service::Service;
 use crate::web::{Hosts, PEOPLE, serve_connections};
-use people::People;
+use people::{Admitted, People, Visit};
 
 /// The one address.
 pub const PATH: &str = "/mcp";
@@ -80,7 +82,9 @@ impl HttpServer {
             .with_json_response(true)
             .with_max_request_body_bytes(MAX_BODY)
             .with_cancellation_token(calls.clone());
-        let protocol = StreamableHttpService::new(|| Ok(ByRequest), sessions, config);
+        let skills = service.host().skills().is_configured();
+        let handler = move || Ok(ByRequest { skills, visit: OnceLock::new() });
+        let protocol = StreamableHttpService::new(handler, sessions, config);
         let router = Router::new()
             .route_service(PATH, protocol)
             .fallback(async || guard::Refused::not_found())
@@ -102,21 +106,43 @@ impl HttpServer {
     }
 }
 
-/// The handler of whichever client a request comes from: the guard has found it, and it travels with the request.
-struct ByRequest;
+/// The handler of whichever client a request comes from: the guard has found it, and it travels with the request. The library
+/// has one of these for each session of the older protocol, and one for each request of the newer.
+struct ByRequest {
+    /// Whether the host has skills at all.
+    skills: bool,
+    /// Held as long as the session is.
+    visit: OnceLock<Visit>,
+}
 
 impl ByRequest {
-    fn of(context: &RequestContext<RoleServer>) -> Result<Handler, ErrorData> {
+    fn of(context: &RequestContext<RoleServer>) -> Result<&Admitted, ErrorData> {
         let parts = context.extensions.get::<axum::http::request::Parts>();
-        let handler = parts.and_then(|parts| parts.extensions.get::<Handler>()).cloned();
+        let admitted = parts.and_then(|parts| parts.extensions.get::<Admitted>());
         // Nothing comes here past the guard.
-        handler.ok_or_else(|| ErrorData::internal_error("the client of this request was lost", None))
+        let admitted =
+            admitted.ok_or_else(|| ErrorData::internal_error("the client of this request was lost", None))?;
+        if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+            admitted.presence.stays();
+        }
+        Ok(admitted)
     }
 }
 
 impl ServerHandler for ByRequest {
     fn get_info(&self) -> ServerConfig {
-        handler::info()
+        handler::info(self.skills)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let admitted = Self::of(&context)?;
+        self.visit.get_or_init(|| admitted.presence.visit());
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(
@@ -124,7 +150,8 @@ impl ServerHandler for ByRequest {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Self::of(&context)?.list_tools(page, context).await
+        let handler = Self::of(&context)?.handler.clone();
+        handler.list_tools(page, context).await
     }
 
     async fn call_tool(
@@ -132,7 +159,44 @@ impl ServerHandler for ByRequest {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        Self::of(&context)?.call_tool(params, context).await
+        let handler = Self::of(&context)?.handler.clone();
+        handler.call_tool(params, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.list_prompts(page, context).await
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.get_prompt(params, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.list_resources(page, context).await
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.read_resource(params, context).await
     }
 
     async fn on_custom_request(
@@ -140,6 +204,7 @@ impl ServerHandler for ByRequest {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Self::of(&context)?.on_custom_request(request, context).await
+        let handler = Self::of(&context)?.handler.clone();
+        handler.on_custom_request(request, context).await
     }
 }

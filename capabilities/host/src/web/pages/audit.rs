@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use axum::extract::State;
 use axum::response::Response;
+use capability_core::Code;
+use capability_core::provider::Diagnostic;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -130,6 +132,7 @@ fn form(filter: &Filter) -> Markup {
         "approval",
         "grant",
         "expiry",
+        "provider_fallback",
         "configuration",
         "recovery",
         "rotation",
@@ -171,9 +174,23 @@ fn row(record: &Value) -> Markup {
             td { (text("event")) }
             td { (text_of(&capability)) }
             td { (text_of(&who)) }
-            td { (text_of(&went.join(", "))) }
+            td {
+                (text_of(&went.join(", ")))
+                @if let Some(diagnostic) = diagnosed(record) {
+                    " " span.note data-diagnostic=(diagnostic.as_str()) { (diagnostic.message()) }
+                }
+            }
         }
     }
+}
+
+/// Which of the seven ways a call went, by its record.
+fn diagnosed(record: &Value) -> Option<Diagnostic> {
+    if record.get("event").and_then(Value::as_str) == Some("provider_fallback") {
+        return Some(Diagnostic::FallbackSelected);
+    }
+    // A log that somebody changed may name a code that is none.
+    Diagnostic::of(serde_json::from_value::<Code>(record.get("code")?.clone()).ok()?)
 }
 
 /// A log that somebody changed may hold anything.
