@@ -4,6 +4,7 @@ mod agents;
 mod bindings;
 mod channels;
 mod edges;
+mod error;
 mod mail;
 mod mcp;
 mod providers;
@@ -20,6 +21,7 @@ pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTabl
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
 pub use edges::{EdgeKind, EdgeTable, FallbackWord};
+pub use error::ConfigError;
 pub use mail::MailTable;
 pub use mcp::{McpClientTable, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
@@ -32,7 +34,7 @@ pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use capability_core::approval::GrantLimits;
 use capability_core::contract::is_valid_name;
@@ -42,7 +44,7 @@ use capability_core::registry::Registry;
 use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
-use crate::data_dir::{DataDirError, read_private};
+use crate::data_dir::read_private;
 
 /// What an operator wrote into `config.toml`; everything has a default, and an unknown key is refused.
 ///
@@ -265,42 +267,6 @@ impl ConfiguredLimits {
 /// The most services that are listed.
 const MAX_SERVICES: usize = 32;
 
-/// Why a configuration file is not used.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The file cannot be read.
-    File(DataDirError),
-    /// It does not say what it could say.
-    Wrong {
-        /// Which file.
-        path: PathBuf,
-        /// Which line, from 1, when one is to blame.
-        line: Option<usize>,
-        /// What is wrong.
-        what: String,
-        /// What would be right.
-        help: &'static str,
-    },
-}
-
-impl core::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::Wrong { path, line, what, help } => {
-                write!(f, "`{}`", path.display())?;
-                if let Some(line) = line {
-                    write!(f, " line {line}")?;
-                }
-                write!(f, ": {what}\nhelp: {help}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
 impl Config {
     /// Reads the file; all defaults when there is none.
     ///
@@ -486,7 +452,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[trees.NAME]` `path`, `live`, `from`, `any_direction`; under `[agents.NAME]` `subject`, `slot`, `command`, `env`, `set`, `secrets`, `cwd`, `timeout`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[edges.NAME]` `kind`, `carries_out`; under `[fallback]` and `[bind]` names of capabilities; under `[skills]` `folder`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[trees.NAME]` `path`, `live`, `from`, `any_direction`; under `[agents.NAME]` `subject`, `slot`, `command`, `env`, `set`, `secrets`, `cwd`, `timeout`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[edges.NAME]` `kind`, `carries_out`; under `[fallback]` and `[bind]` names of capabilities; under `[skills]` `folder`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, `check_s`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
@@ -582,6 +548,8 @@ mod tests {
             ("[endpoints.a]\nurl = \"https://a\"\ninsecure = true\n", 3, "unknown field `insecure`"),
             ("[mcp.servers.a]\n", 1, "neither `command` nor `url`"),
             ("\n[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://a\"\n", 4, "both `command` and `url`"),
+            ("[mcp.servers.a]\nurl = \"http://a\"\ncheck_s = 0\n", 3, "`check_s` is 0: it is 1 to 3600"),
+            ("[mcp.servers.a]\ncommand = [\"x\"]\ncheck_s = 9\n", 3, "`check_s` is about an address"),
             ("[mcp.servers.A]\ncommand = [\"x\"]\n", 1, "`A` is no server's name"),
             ("[mcp.servers.a]\ncommand = [\"\"]\n", 2, "names no program"),
             ("[mcp.servers.a]\ncommand = [\"x\"]\nenv = [\"A=B\"]\n", 3, "`A=B` is no variable's name"),

@@ -145,7 +145,12 @@ impl Host {
         let required = Arc::new(RequiredPolicy::new(Arc::clone(&policy), &Registered::of(entries.iter().copied()))?);
         let folder = skills_folder(&config, &data_dir)?;
         let skills = HostSkills::open(folder, database.skills(), Arc::clone(&required), entries)?;
-        let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
+        let (log_of_health, kept) = (Arc::clone(&log) as _, Arc::new(database.health()));
+        // What cannot be read now is tried again later: a host runs without it.
+        let health = Arc::new(match kept.kept() {
+            Ok(known) => HealthWatch::restored(log_of_health, kept, known),
+            Err(_) => HealthWatch::new(log_of_health, kept),
+        });
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let changes = tokio::sync::watch::Sender::new(0);
@@ -455,6 +460,8 @@ impl Host {
     /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
     /// those end by themselves, later.
     pub async fn close(&self) {
+        // What it does not take now it has not seen: the counts of the last minute.
+        let _ = self.health.settle().await;
         self.providers.close().await;
         self.broker.close().await;
     }

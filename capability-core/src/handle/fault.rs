@@ -282,7 +282,9 @@ impl BrokerFault {
             Self::UnknownAgent => "the operator lists it under `[agents]`; see `capability describe`",
             Self::AgentAbove => "do the task yourself, or let whoever you act for ask another agent",
             Self::TooDeep => "do the task yourself, or answer with what is left to do",
-            Self::NoManifest => "the operator writes one for it, and looks at it with `capability doctor`",
+            Self::NoManifest => {
+                "the operator writes one for it, and sees what is wrong with one with `capability surface --subject NAME`"
+            }
             Self::AgentsBusy => "wait until one has ended, or stop one with `agent.stop`",
             Self::Unconfined => "the operator lets the host's user make namespaces; see `capability doctor`",
             Self::UnknownRun => "see yours with `agent.status`",

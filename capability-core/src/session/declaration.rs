@@ -276,6 +276,15 @@ impl Declarations {
         }
     }
 
+    /// Whether a single tool of that provider is declared by itself.
+    pub(crate) fn names_a_tool_of(&self, provider: &str) -> bool {
+        let of = |declared: &Declaration| {
+            let tool = declared.scope().filter(|_| declared.name() == TOOL).and_then(|scope| scope.split_once('/'));
+            tool.is_some_and(|(own, _)| own == provider)
+        };
+        self.listed().iter().any(of)
+    }
+
     /// What the manifest itself asks for of a call of that tool: the strictest of what it says of the way, the provider and the tool.
     #[must_use]
     pub fn demand_of_tool(&self, name: &str, provider: &str, tool: &str) -> Option<Demand> {

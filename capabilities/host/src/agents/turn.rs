@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 
 use capability_core::audit::{ConfiguredName, InvocationId};
 use capability_core::handle::{AgentAnswer, AgentEnd, BrokerFault, MAX_ANSWER_BYTES};
+use capability_core::redact::Redactor;
 use capability_core::session::{Session, SessionId, Subject};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixListener;
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AgentSettings, Agents, TURN};
 use crate::mcp::server;
-use crate::provider::mcp::{Started, masked};
+use crate::provider::mcp::Started;
 use crate::service::Service;
 
 /// How many connections of one turn are served at a time.
@@ -120,7 +121,8 @@ impl Heard {
     }
 
     fn answer(self, ended: AgentEnd, secrets: &[String]) -> AgentAnswer {
-        let mut answer = masked(&String::from_utf8_lossy(&self.bytes), secrets);
+        let mut answer =
+            Redactor::new(secrets.iter().map(String::as_str)).text(&String::from_utf8_lossy(&self.bytes)).into_owned();
         let mut end = answer.len().min(MAX_ANSWER_BYTES);
         while !answer.is_char_boundary(end) {
             end -= 1;

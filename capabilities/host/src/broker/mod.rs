@@ -1,5 +1,6 @@
 //! What stands behind the handles.
 
+mod agents;
 mod budget;
 mod device;
 mod endpoint;
@@ -53,7 +54,7 @@ use std::sync::Arc;
 use capability_core::audit::{Receipt, Sink};
 use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{
-    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls, TreeMove,
+    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls,
 };
 use capability_core::provider::ProviderType;
 use capability_core::store::Results;
@@ -340,8 +341,8 @@ impl HostBroker {
         let (Some(providers), Some((TargetKind::Text, name))) = (self.providers.clone(), lease.target()) else {
             return refused(BrokerFault::Unserved);
         };
-        let name = name.to_owned();
-        self.carried(lease, async move { providers.connect(&name).await.map(BrokerReply::Connected) })
+        let (name, subject) = (name.to_owned(), lease.identity().subject.clone());
+        self.carried(lease, async move { providers.connect(&name, Some(&subject)).await.map(BrokerReply::Connected) })
     }
 
     fn in_schedules<F>(
@@ -356,40 +357,6 @@ impl HostBroker {
             None => refused(BrokerFault::Unserved),
             Some(schedules) => self.carried(lease, act(schedules, lease.clone())),
         }
-    }
-
-    fn in_agents<F>(
-        &self,
-        lease: &Lease,
-        act: impl FnOnce(Arc<Agents>, Lease) -> F,
-    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>
-    where
-        F: Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
-    {
-        match self.agents.clone() {
-            None => refused(BrokerFault::Unserved),
-            Some(agents) => self.carried(lease, act(agents, lease.clone())),
-        }
-    }
-
-    /// What a tree's move would do, or the move itself where `sink` is there to record it.
-    fn in_trees(
-        &self,
-        lease: &Lease,
-        (tree, wanted): (String, TreeMove),
-        makes: bool,
-    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        let (trees, leased, environment) = (Arc::clone(&self.trees), lease.clone(), Arc::clone(&self.environment));
-        let Some(sink) = self.sink.clone() else { return refused(BrokerFault::Unserved) };
-        self.carried(lease, async move {
-            let act = move || {
-                if !makes {
-                    return trees.plan(&tree, &wanted).map(|plan| BrokerReply::TreePlan(Box::new(plan)));
-                }
-                trees.make(&tree, &wanted, &leased, (&*sink, &*environment)).map(BrokerReply::TreeMoved)
-            };
-            tokio::task::spawn_blocking(act).await.unwrap_or(Err(BrokerFault::Unavailable))
-        })
     }
 
     fn in_files(
@@ -549,25 +516,11 @@ impl Broker for HostBroker {
             BrokerRequest::Unschedule { number } => self.in_schedules(lease, move |schedules, lease| async move {
                 schedules.cancel(lease.identity(), number).await.map(|()| BrokerReply::Done)
             }),
-            BrokerRequest::Agent { agent } => match &self.agents {
-                None => refused(BrokerFault::Unserved),
-                Some(agents) => {
-                    let seen = agents.look(lease, &agent).map(|seen| BrokerReply::Agent(Box::new(seen)));
-                    Box::pin(core::future::ready(seen))
-                }
-            },
-            BrokerRequest::RunAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
-                agents.run(&lease, &agent, task).await.map(|answer| BrokerReply::AgentAnswered(Box::new(answer)))
-            }),
-            BrokerRequest::SpawnAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
-                agents.spawn(&lease, &agent, task).map(BrokerReply::AgentStarted)
-            }),
-            BrokerRequest::AgentRuns => self.in_agents(lease, |agents, lease| async move {
-                Ok(BrokerReply::AgentRuns(agents.list(lease.identity())))
-            }),
-            BrokerRequest::StopAgent { run } => self.in_agents(lease, move |agents, lease| async move {
-                agents.stop(lease.identity(), run).await.map(|()| BrokerReply::Done)
-            }),
+            request @ (BrokerRequest::Agent { .. }
+            | BrokerRequest::RunAgent { .. }
+            | BrokerRequest::SpawnAgent { .. }
+            | BrokerRequest::AgentRuns
+            | BrokerRequest::StopAgent { .. }) => self.of_agents(lease, request),
             BrokerRequest::PlanTree { tree, wanted } => self.in_trees(lease, (tree, wanted), false),
             BrokerRequest::MoveTree { tree, wanted } => self.in_trees(lease, (tree, wanted), true),
             BrokerRequest::Sender { to } => match &self.mailer {

@@ -244,7 +244,7 @@ impl EndpointTable {
 }
 
 /// Scheme, place and path of a plain address; the path without a final slash.
-pub(super) fn address(url: &str) -> Option<(Scheme, Place, String)> {
+fn address(url: &str) -> Option<(Scheme, Place, String)> {
     let (scheme, place, rest) = Place::of_url(url)?;
     let base = rest.strip_suffix('/').unwrap_or(rest);
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);

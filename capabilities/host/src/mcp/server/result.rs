@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use core::num::NonZeroU32;
 
 use capability_core::contract::{Confirmation, Network, SideEffect};
+use capability_core::handle::{ToolContent, ToolReply};
 
 use super::portable::portable;
 use crate::protocol::{Fault, ToolEnd, ToolShown, ToolWaits};
@@ -79,10 +80,10 @@ fn facts(end: &ToolEnd) -> MetaObject {
 pub fn ended(end: &ToolEnd) -> CallToolResult {
     let meta = facts(end);
     let mut result = match end.outcome.get("result") {
-        Some(value) => given(value.clone()),
+        Some(value) => lifted(end, value).unwrap_or_else(|| given(value.clone())),
         None => CallToolResult::error(vec![ContentBlock::text(sentences(end))]),
     };
-    if let (false, Some((_, told))) = (result.is_error == Some(true), &end.diagnostic) {
+    if let (Some(_), Some((_, told))) = (end.outcome.get("result"), &end.diagnostic) {
         // It ran, and not where it was thought to: another provider served.
         let notice = end.outcome.get("notice").and_then(Value::as_str).unwrap_or(told);
         result.content.insert(0, ContentBlock::text(notice));
@@ -96,17 +97,52 @@ pub fn ended(end: &ToolEnd) -> CallToolResult {
     result
 }
 
+/// The capabilities that providers' own tools are called through.
+const THROUGH: [&str; 3] = ["mcp.call", "edge.call", "relay.call"];
+
+/// What a provider's tool answered, in the protocol's own places: a failure there is a failure here, its text is text, and its
+/// data is what its own schema promises.
+fn lifted(end: &ToolEnd, value: &Value) -> Option<CallToolResult> {
+    let (through, _) = end.capability.as_ref()?;
+    if !THROUGH.contains(&through.as_str()) {
+        return None;
+    }
+    let reply: ToolReply = serde_json::from_value(value.clone()).ok()?;
+    let content = reply.content.into_iter().map(|piece| match piece {
+        ToolContent::Text { text } => ContentBlock::text(text),
+        ToolContent::Omitted { what, bytes } => {
+            let what = serde_json::to_value(what).unwrap_or_default();
+            let what = what.as_str().unwrap_or("other");
+            ContentBlock::text(format!("[left out: content of the kind `{what}`, {bytes} bytes]"))
+        }
+    });
+    let mut content: Vec<_> = content.collect();
+    // As with any result: whoever takes no structure, or none but an object, is not left without.
+    content.extend(
+        reply
+            .structured
+            .as_ref()
+            .filter(|data| !data.is_object() || content.is_empty())
+            .map(|data| ContentBlock::text(data.to_string())),
+    );
+    let mut result = CallToolResult::success(content);
+    result.is_error = Some(reply.is_error);
+    result.structured_content = reply.structured;
+    Some(result)
+}
+
 /// A result, as structure and as text.
 fn given(value: Value) -> CallToolResult {
     let text = value.to_string();
     // A client of before 2026 takes no structure but an object, so that the text is all it gets of anything else.
-    if text.len() > MAX_REPEATED && value.is_object() {
-        let mut result = CallToolResult::structured(value);
-        let told = format!("the result has {} bytes and stands in the structured content alone", text.len());
-        result.content = vec![ContentBlock::text(told)];
-        return result;
-    }
-    CallToolResult::structured(value)
+    let text = if text.len() > MAX_REPEATED && value.is_object() {
+        format!("the result has {} bytes and stands in the structured content alone", text.len())
+    } else {
+        text
+    };
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(value);
+    result
 }
 
 /// What an outcome says for a model to read: a sentence, and what would be right.
@@ -153,4 +189,45 @@ pub fn waits(waits: &ToolWaits, how: &str) -> CallToolResult {
 pub fn fault(fault: &Fault) -> CallToolResult {
     let help = fault.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
     CallToolResult::error(vec![ContentBlock::text(format!("{}{help}", fault.message))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ended;
+    use crate::protocol::ToolEnd;
+    use serde_json::{Value, json};
+
+    fn of(capability: &str, result: &Value) -> Value {
+        let end = ToolEnd {
+            outcome: json!({ "outcome": "executed", "result": result }),
+            capability: Some((capability.to_owned(), core::num::NonZeroU32::MIN)),
+            diagnostic: None,
+            changed: false,
+        };
+        serde_json::to_value(ended(&end)).unwrap()
+    }
+
+    /// What a provider's tool says of its own call is said in the protocol's own places: a client goes by those.
+    #[test]
+    fn a_foreign_failure_is_a_failure() {
+        let omitted = json!({ "kind": "omitted", "what": "image", "bytes": 12 });
+        let reply =
+            json!({ "content": [{ "kind": "text", "text": "no" }, omitted], "structured": null, "is_error": true });
+        for through in ["mcp.call", "edge.call", "relay.call"] {
+            let told = of(through, &reply);
+            let left_out = "[left out: content of the kind `image`, 12 bytes]";
+            let content = json!([{ "type": "text", "text": "no" }, { "type": "text", "text": left_out }]);
+            assert_eq!((&told["isError"], &told["content"]), (&json!(true), &content), "{told}");
+            assert_eq!(told.get("structuredContent"), None, "{told}");
+        }
+        let reply = json!({ "content": [], "structured": { "n": 1 }, "is_error": false });
+        let told = of("mcp.call", &reply);
+        let text = json!([{ "type": "text", "text": "{\"n\":1}" }]);
+        assert_eq!(
+            (&told["isError"], &told["structuredContent"], &told["content"]),
+            (&json!(false), &json!({ "n": 1 }), &text)
+        );
+        // What is compiled in answers as it did, whatever its result looks like.
+        assert_eq!(of("lab.call", &reply)["structuredContent"], reply);
+    }
 }

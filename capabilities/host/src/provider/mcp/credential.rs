@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use capability_core::handle::MAX_SECRET_BYTES;
+use capability_core::redact::MIN_REDACTED_BYTES;
 use capability_core::session::Subject;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use sha2::{Digest as _, Sha256};
@@ -23,7 +24,7 @@ pub struct Credentials(PathBuf);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CredentialFault {
-    /// It is empty, longer than a secret may be, or holds what no header takes.
+    /// It is too short to be found again in what its server says, longer than a secret may be, or holds what no header takes.
     Form,
     /// It does not open with this directory's key: damaged, or another server's or owner's.
     Sealed,
@@ -37,7 +38,7 @@ impl core::fmt::Display for CredentialFault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Form => f.write_str(
-                "that is no token: one is a single line of plain ASCII without spaces\n\
+                "that is no token: one is a single line of 8 and more characters of plain ASCII without spaces\n\
                  help: write it to standard input, as in `capability providers credential set SERVER < FILE`",
             ),
             Self::Sealed => f.write_str(
@@ -107,15 +108,28 @@ impl Credentials {
         subject: Option<&Subject>,
         file: Option<&Path>,
     ) -> Result<Option<Vec<u8>>, CredentialFault> {
+        Ok(self.owned(server, subject, file)?.map(|(token, _)| token))
+    }
+
+    /// The same, with whose it is: the subject's own, or everybody's.
+    ///
+    /// # Errors
+    /// [`CredentialFault`].
+    pub fn owned(
+        &self,
+        server: &str,
+        subject: Option<&Subject>,
+        file: Option<&Path>,
+    ) -> Result<Option<(Vec<u8>, Option<Subject>)>, CredentialFault> {
         for owner in [subject, None].iter().skip(usize::from(subject.is_none())) {
             if let Some(token) = self.open(server, *owner)? {
-                return Ok(Some(token));
+                return Ok(Some((token, owner.cloned())));
             }
         }
         let Some(file) = file else { return Ok(None) };
         let mut token = private_text(file).map_err(|_| CredentialFault::File)?;
         if is_token(&token) {
-            return Ok(Some(token));
+            return Ok(Some((token, None)));
         }
         wipe(&mut token);
         Err(CredentialFault::File)
@@ -178,7 +192,7 @@ fn owner(server: &str, subject: Option<&Subject>) -> Aad<Vec<u8>> {
 }
 
 fn is_token(token: &[u8]) -> bool {
-    (1..=MAX_SECRET_BYTES).contains(&token.len()) && token.iter().all(u8::is_ascii_graphic)
+    (MIN_REDACTED_BYTES..=MAX_SECRET_BYTES).contains(&token.len()) && token.iter().all(u8::is_ascii_graphic)
 }
 
 #[cfg(test)]
@@ -220,7 +234,7 @@ mod tests {
     fn what_no_header_takes_is_no_token() {
         let dir = tempfile::tempdir().unwrap();
         let kept = Credentials::new(dir.path().join("credentials"));
-        for token in ["", "two words", "line\nbreak", "caf\u{e9}", &"x".repeat(10_000)] {
+        for token in ["", "7-short", "two words", "line\nbreak", "caf\u{e9}", &"x".repeat(10_000)] {
             assert!(matches!(kept.set("docs", None, token), Err(CredentialFault::Form)), "{token:?}");
         }
     }
