@@ -46,7 +46,9 @@ pub async fn schedule_create(
 ) -> Result<Made, Failure> {
     let made = schedules.create(Plan { cron, zone, capability, arguments }).await;
     made.map(|schedule| Made { schedule }).map_err(|fault| match fault {
-        BrokerFault::CapExceeded | BrokerFault::MalformedPlan => fault.into_public().and_before_effect(),
+        BrokerFault::CapExceeded | BrokerFault::MalformedPlan | BrokerFault::ActsForAnother => {
+            fault.into_public().and_before_effect()
+        }
         _ => fault.into_public(),
     })
 }

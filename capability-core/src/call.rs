@@ -39,8 +39,8 @@ impl Call {
             Ok(()) => match (&self.lease.terms().asks, &request) {
                 // Known here: no broker is asked.
                 (Some(session), BrokerRequest::Declares { name, scope }) => {
-                    let declares = session.declares(name, scope.as_deref());
-                    Box::pin(core::future::ready(Ok(BrokerReply::Declares(declares))))
+                    let required = session.required(name, scope.as_deref());
+                    Box::pin(core::future::ready(Ok(BrokerReply::Declares(required))))
                 }
                 _ => self.lease.terms().broker.serve(&self.lease, request),
             },

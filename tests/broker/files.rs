@@ -77,6 +77,39 @@ async fn no_path_leads_outside() {
     assert_eq!(fs::read_to_string(outside.join("secret")).expect("it stands"), "sesame");
 }
 
+/// What is mounted below the root is not in the workspace, whatever it is: a view of the kernel's, or a directory of the host's own.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_mounted_in_the_workspace_is_not_in_it() {
+    let lab = Lab::in_root(std::path::Path::new("/"));
+    assert!(fs::read("/proc/version").is_ok(), "it is there for whoever may ask");
+    assert_eq!(lab.fault("files.read", json!({ "path": "proc/version" })).await, "outside_workspace");
+    assert_eq!(lab.fault("files.list", json!({ "path": "proc" })).await, "outside_workspace");
+    for call in ["files.write", "files.remove"] {
+        let fault = lab.fault(call, json!({ "path": "proc/sys/kernel/hostname", "text": "x" })).await;
+        assert_eq!(fault, "outside_workspace", "{call}");
+    }
+}
+
+/// What the host keeps for itself may lie in the workspace: nobody replaces it, and nobody takes it away.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_the_hosts_own_is_changed_by_no_handle() {
+    let lab = Lab::new(&[], &[]);
+    let token = lab.workspace().join("token");
+    fs::write(&token, "sesame").expect("a token");
+    symlink(&token, lab.outside().join("own")).expect("where it is configured");
+    for (call, arguments) in [
+        ("files.read", json!({ "path": "token" })),
+        ("files.write", json!({ "path": "token", "text": "x" })),
+        ("files.remove", json!({ "path": "token" })),
+        ("files.change", json!({ "paths": ["token"], "text": "x" })),
+        ("files.change", json!({ "paths": ["token"], "text": null })),
+    ] {
+        assert_eq!(lab.fault(call, arguments.clone()).await, "protected", "{call} {arguments}");
+        assert_eq!(fs::read_to_string(&token).expect("it stands"), "sesame", "{call}");
+    }
+    assert_eq!(fs::read_dir(lab.workspace()).expect("a directory").count(), 1, "nothing is left over");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_plain_files_of_one_name_within_bounds() {
     let lab = Lab::new(&[], &[]);

@@ -86,17 +86,31 @@ impl Lab {
         Self::over(Arc::new(WorkerRunner::new(4, false)), &[], &[], named)
     }
 
+    /// With this directory as its workspace.
+    pub fn in_root(root: &Path) -> Self {
+        Self::around(Arc::new(ThreadRunner::default()), (&[], &[], &[]), Some(root))
+    }
+
     fn over(
         runner: Arc<dyn Runner>,
         endpoints: &[(&str, EndpointSettings)],
         allowed: &[String],
         named: &[(&str, SecretSettings)],
     ) -> Self {
+        Self::around(runner, (endpoints, allowed, named), None)
+    }
+
+    fn around(
+        runner: Arc<dyn Runner>,
+        (endpoints, allowed, named): (&[(&str, EndpointSettings)], &[String], &[(&str, SecretSettings)]),
+        root: Option<&Path>,
+    ) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(dir.path().join("ws")).expect("a workspace");
+        let root = root.map_or_else(|| dir.path().join("ws"), Path::to_owned);
         let secrets = dir.path().join("secrets");
         private_dir(&secrets);
-        let root: OwnedFd = std::fs::File::open(dir.path().join("ws")).expect("the workspace").into();
+        let root: OwnedFd = std::fs::File::open(root).expect("the workspace").into();
         let bound = Bound {
             endpoints: endpoints.iter().map(|(name, settings)| ((*name).to_owned(), settings.clone())).collect(),
             authorities: None,

@@ -327,6 +327,8 @@ async fn only_public_places_and_allowed_ones_are_connected_to() {
         "http://2130706433/",
         "http://0x7f.1/",
         "http://127.1/",
+        // A host that looks like another one: only its encoded form is an address, and that is shown with what it says.
+        "http://аpple.com/",
         "http://user@a.example/",
         "ftp://a.example/",
         "http://a.example:0/",

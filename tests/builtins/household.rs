@@ -81,6 +81,15 @@ impl Household {
         self.host.sessions().open(identity, Declarations::only(declared))
     }
 
+    /// A session of a slot of another subject's agent, brought by this.
+    pub fn turn_in(&self, subject: &str, slot: Option<&str>, origin: Origin) -> Session {
+        let turn = TurnId(self.turns.fetch_add(1, Ordering::Relaxed));
+        let (id, subject) = (self.host.new_session_id(), subject.parse().unwrap());
+        let identity = SessionIdentity { id, subject, mode: Mode::Live, origin, turn };
+        let slot = slot.map(|slot| slot.parse().unwrap());
+        self.host.sessions().open_in(slot, identity, Declarations::everything())
+    }
+
     /// Asks, and that is all.
     pub async fn ask(&self, name: &str, arguments: &Value) -> Outcome {
         self.ask_in(&self.turn(), name, arguments).await

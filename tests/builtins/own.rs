@@ -2,6 +2,7 @@
 
 use capability_core::approval::HistoryEntry;
 use capability_core::audit::OutcomeKind;
+use capability_core::contract::{Class, Confirmation, DefaultEffect, Network, Risk, SideEffect};
 use capability_core::session::Subject;
 use capability_core::{Code, Stage};
 use capability_host::store::sqlite::JournalEntry;
@@ -43,6 +44,40 @@ async fn a_note_is_bounded_before_anything_is_kept() {
     }
     let outcome = household.ask_in(&turn, "subject.note", &json!({ "text": "one more" })).await;
     assert_eq!((outcome.stage(), outcome.code()), (Stage::Policy, Some(Code::TurnCap)), "{outcome:?}");
+}
+
+/// What was decided about each, whatever else changes: what it does, where its data goes, how grave it is, and what is said to a call
+/// that no rule is about.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_built_in_is_what_was_decided_about_it() {
+    let household = Household::open(folder(), "").await;
+    let registry = household.host.executor().registry();
+    let (read, change) = (SideEffect::ReadOnly, SideEffect::Mutating);
+    let (local, external) = (Network::Local, Network::External);
+    for (name, side_effect, network, risk, asks) in [
+        ("system.health", read, local, None, false),
+        ("pihole.status", read, local, None, false),
+        ("pihole.summary", read, local, None, false),
+        ("web.search", read, external, None, true),
+        ("web.fetch", read, external, None, true),
+        ("subject.note", read, local, Some(Risk::Low), false),
+        ("metrics.read", read, local, Some(Risk::Low), false),
+        ("repository.read", read, local, Some(Risk::Medium), true),
+        ("mail.send", change, external, Some(Risk::High), true),
+        ("shell.sudo", change, local, Some(Risk::Critical), true),
+        ("database.delete", change, local, Some(Risk::Critical), true),
+    ] {
+        let entry = registry.resolve(name, 1).unwrap_or_else(|| panic!("{name}")).entry();
+        assert_eq!(entry.class(), Class::new(side_effect, network), "{name}");
+        assert!(risk.is_none_or(|risk| entry.risk() == risk), "{name}: {:?}", entry.risk());
+        let is_asked = entry.confirmation() == Confirmation::of(change, external)
+            || entry.default_effect() != DefaultEffect::Floor
+            || entry.is_locked();
+        assert_eq!(is_asked, asks, "{name}");
+    }
+    assert!(
+        ["shell.sudo", "database.delete"].iter().all(|name| registry.resolve(name, 1).unwrap().entry().is_locked())
+    );
 }
 
 /// With their family switched on, and by the subject that declares everything.

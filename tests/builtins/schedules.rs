@@ -1,14 +1,18 @@
 //! `schedule.*`: calls that are made at times.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
 use capability_core::Timestamp;
 use capability_core::audit::OutcomeKind;
 use capability_core::handle::Scheduled;
-use capability_core::session::Subject;
+use capability_core::session::{Origin, Subject};
 use capability_core::{Code, Stage};
 use capability_host::SettingError;
+use capability_host::store::sqlite::OwnedSchedule;
 use serde_json::{Value, json};
 
-use crate::household::{Household, folder};
+use crate::household::{Household, folder, private};
 
 fn plan(cron: &str, capability: &str, arguments: &Value) -> Value {
     json!({ "cron": cron, "zone": "Europe/Berlin", "capability": capability, "arguments": arguments.to_string() })
@@ -102,6 +106,64 @@ async fn a_run_may_do_one_thing_and_never_more_than_its_maker() {
     household.cancel_schedule(first.number).await.unwrap();
     assert!(matches!(household.cancel_schedule(first.number).await, Err(SettingError::NoSuchSchedule)));
     assert!(household.log().contains("\"setting\":\"schedule_cancelled\""), "{}", household.log());
+}
+
+/// Writes a manifest of the kitchen's agent, or of one of its components.
+fn manifest(data: &Path, file: &str, text: &str) {
+    let directory = data.join("subjects/agent:kitchen");
+    std::fs::create_dir_all(&directory).unwrap();
+    for one in [data.join("subjects"), directory.clone()] {
+        std::fs::set_permissions(one, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    private(&directory.join(file), text);
+}
+
+/// What holds for whoever made it holds for its runs: the slot it was made in, as that slot's manifest is now, and what brought the
+/// call that made it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_judged_as_the_slot_and_the_origin_that_made_it() {
+    let top = folder();
+    let data = top.path().join("data");
+    let agent = |planner: &str| {
+        format!(
+            "capabilities:\n  slots: {{ planner: [{planner}], writer: [subject.note] }}\ncomponents: {{ writer: writer.yaml }}\n"
+        )
+    };
+    manifest(&data, "agent.yaml", &agent("subject.note"));
+    manifest(&data, "writer.yaml", "approval: { capabilities: { subject.note: deny } }\n");
+    let rule = "[[rule]]\nid = \"no\"\neffect = \"deny\"\nreason = \"not because of a message\"\norigin = \"channel\"\ncapability = \"subject.note\"\n";
+    private(&data.join("policy.toml"), rule);
+    let household = Household::open(top, "").await;
+    let made = async |slot: Option<&str>, origin: Origin| {
+        let session = household.turn_in("agent:kitchen", slot, origin);
+        let asked = household.ask_in(&session, "schedule.create", &note("fed")).await;
+        let made = household.approved(&session, &asked).await;
+        assert_eq!(made.kind(), OutcomeKind::Executed, "{made:?}");
+        let found = household.host.schedules().list(None).await.unwrap();
+        found.into_iter().map(|found| found.schedule).max_by_key(|schedule| schedule.number).unwrap()
+    };
+    let ran = async |schedule: &Scheduled| {
+        let of = |found: &OwnedSchedule| found.schedule.number == schedule.number;
+        let now = household.host.schedules().list(None).await.unwrap().into_iter().find(of).unwrap();
+        household.host.run_due(now.schedule.next_at.unwrap()).await;
+        let after = household.host.schedules().list(None).await.unwrap().into_iter().find(of).unwrap();
+        after.schedule.last_outcome.unwrap()
+    };
+    let planner = made(Some("planner"), Origin::Terminal).await;
+    for (slot, origin, ends) in [
+        (Some("planner"), Origin::Terminal, "executed"),
+        (Some("planner"), Origin::Channel, "rejected"),
+        (Some("writer"), Origin::Terminal, "rejected"),
+        (None, Origin::Terminal, "rejected"),
+    ] {
+        let schedule = made(slot, origin).await;
+        assert_eq!(ran(&schedule).await, ends, "{slot:?} {origin:?}");
+    }
+    assert_eq!(ran(&planner).await, "executed");
+    manifest(&data, "agent.yaml", &agent(""));
+    assert_eq!(ran(&planner).await, "rejected", "its slot declares it no more");
+    manifest(&data, "agent.yaml", "capabilities: { defaults: [subject.note] }\n");
+    assert_eq!(ran(&planner).await, "rejected", "there is no such slot any more");
 }
 
 /// A run that needs an answer waits for one like any other call, and is made once it is there.

@@ -96,6 +96,36 @@ fn a_call_because_of_an_entry_is_judged_as_a_channels() {
     lab.home.run(&["invoke", "house.greet", "{\"name\":\"x\"}", "--entry", &seq]).exits(2);
 }
 
+/// A channel's subject may have its manifest in a file of its own; what each of its slots does because of a message is its own.
+#[test]
+fn a_channel_leads_to_a_subject_with_a_manifest_of_either_kind() {
+    let home = home();
+    let hook_only = "[channels]\nlisten = \"127.0.0.1:0\"\n[channels.hook]\nkind = \"webhook\"\nsubject = \"agent:home\"\nsecret = \"shared\"\nid_header = \"X-Id\"\n";
+    home.configure(hook_only);
+    home.run(&["list"]).exits(6).says(&["`[channels.hook]` leads to `agent:home`, which has no manifest"]);
+    home.manifest("agent:home", "capabilities:\n  slots: { cook: [house.greet], maid: [house.greet] }\n");
+    let both = format!("[subjects.\"agent:home\"]\ncapabilities = []\n{hook_only}");
+    home.configure(&both);
+    home.run(&["list"]).exits(6).says(&["two manifests"]);
+    home.configure(hook_only);
+    let lab = Lab::with(home);
+    lab.send(&hook("1", "greet somebody")).is(200);
+    let entry = &lab.entries()[0];
+    let seq = entry["seq"].to_string();
+    let greet = |slot: &[&str]| {
+        let words = ["invoke", "house.greet", "{\"name\":\"x\"}", "--subject", "agent:home", "--entry", &seq];
+        lab.home.operate_json(&[&words[..], slot].concat()).1
+    };
+    assert_eq!(greet(&[])["code"], "undeclared");
+    assert_eq!(greet(&["--slot", "cook"])["outcome"], "executed");
+    assert_eq!(greet(&["--slot", "maid"])["outcome"], "executed");
+    let records = lab.home.records_of("outcome");
+    let sessions: std::collections::BTreeSet<_> = records.iter().map(|record| record["session"].to_string()).collect();
+    assert_eq!(sessions.len(), 3, "{records:?}");
+    assert_eq!(records[0]["session"], entry["session"]);
+    assert!(records.iter().all(|record| record["origin"] == "channel"), "{records:?}");
+}
+
 /// Nothing that a message says is an answer, a grant or a setting.
 #[test]
 fn a_message_decides_nothing() {

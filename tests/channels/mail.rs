@@ -10,7 +10,7 @@ fn mail(number: u32, head: &str) -> String {
     let date = crate::lab::now();
     let date = jiff::Timestamp::from_second(date).unwrap().strftime("%a, %d %b %Y %H:%M:%S +0000").to_string();
     format!(
-        "{head}DKIM-Signature: v=1; d=home.example; b=x{number}\r\nMessage-ID: <{number}@home.example>\r\nDate: {date}\r\nSubject: lights\r\n\r\nlights off {number}\r\n"
+        "{head}DKIM-Signature: v=1; d=home.example; h=from:date:message-id:subject; b={number:04}\r\nMessage-ID: <{number}@home.example>\r\nDate: {date}\r\nSubject: lights\r\n\r\nlights off {number}\r\n"
     )
 }
 

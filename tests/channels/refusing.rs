@@ -1,5 +1,9 @@
 //! What is refused: alike for whoever sent it, and exact in the log.
 
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use crate::home::{Home, signal};
 use crate::lab::{
     EVERY, Lab, Request, SECRET, TOP, github, home, hook, matrix, matrix_event, mattermost, now, secret, signed, slack,
@@ -84,6 +88,40 @@ fn who_is_not_on_a_list_is_not_heard_and_cannot_tell() {
         lab.refused(Some(channel), "not_listed", 1);
     }
     assert_eq!(lab.texts(), ["y"; 4]);
+}
+
+/// Whoever is still sending keeps nobody waiting who has sent.
+#[test]
+fn bodies_that_never_end_hold_up_nobody() {
+    let lab = Lab::new();
+    let begun = |path: &str, headers: &str| {
+        let mut stream = TcpStream::connect(&lab.address).unwrap();
+        let head = format!("POST /channel/{path} HTTP/1.1\r\nHost: x\r\n{headers}Content-Length: 200000\r\n\r\n{{");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        stream
+    };
+    // More than are looked at at a time: to a channel whose proof is in the body, and to none.
+    let mut dripping: Vec<_> = (0..100).flat_map(|_| [begun("team", ""), begun("nothing", "")]).collect();
+    lab.send(&slack("1.0", "U1", "heard")).is(200);
+    for stream in &mut dripping {
+        let waits = stream.read(&mut [0; 16]).map_err(|error| error.kind());
+        assert_eq!(waits, Err(ErrorKind::WouldBlock), "none of them has been answered");
+    }
+    // Who is turned away by the head alone need not send the rest.
+    for (path, headers) in [
+        ("bot", "X-Telegram-Bot-Api-Secret-Token: x\r\n"),
+        ("hook", "Authorization: Bearer x\r\n"),
+        ("hook", ""),
+        ("mail", ""),
+    ] {
+        let mut stream = begun(path, headers);
+        stream.set_nonblocking(false).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 401", "{path}");
+    }
 }
 
 #[test]

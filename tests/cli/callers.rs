@@ -103,6 +103,11 @@ fn a_subject_has_a_manifest_of_its_own_and_slots_in_it() {
         home.operate_json(&["invoke", "house.greet", r#"{"name":"a"}"#, "--subject", "agent:kitchen"]);
     assert_eq!((exit, &outcome["code"]), (4, &json!("manifest_deny")));
 
+    // A word against what does not exist is no word, and one without a scope is about every call.
+    let no_one = "approval: { capabilities: { house.gret: deny } }\ncapabilities: { defaults: [house.greet] }\n";
+    home.manifest("agent:kitchen", no_one);
+    greeting(&home, &kitchen).exits(4).says(&["`house.gret`", "`house.greet` is one that it has"]);
+
     // Of two manifests neither counts, and one in the configuration is held to the same names.
     home.configure("[subjects.\"agent:kitchen\"]\ncapabilities = [\"house.greet\"]\n");
     greeting(&home, &kitchen).exits(4).says(&["two manifests"]);
@@ -138,4 +143,85 @@ fn a_wrong_configuration_is_refused_with_its_line() {
         let (exit, document) = home.json(&["list"]);
         assert!(exit == 6 && document["error"]["message"].as_str().unwrap().contains(said), "{document}");
     }
+}
+
+/// Whoever asks about a subject is told of every slot that it may ask from.
+#[test]
+fn what_is_told_of_a_subject_is_told_of_each_of_its_slots() {
+    let home = Home::with_operator();
+    home.manifest("agent:kitchen", "capabilities:\n  defaults: [house.greet]\n  slots:\n    cook: [house.count]\n");
+    home.manifest("agent:broken", "capabilities: [\n");
+    let reach = |words: &[&str]| {
+        let told = home.json(&[&["policy", "reach", "house.count", "--subject", "agent:kitchen"][..], words].concat());
+        let told = told.1.as_array().unwrap().clone();
+        told.iter().map(|one| (one["slot"].clone(), one["reach"]["yes"].is_object())).collect::<Vec<_>>()
+    };
+    assert_eq!(reach(&[]), [(json!(null), false), (json!("cook"), true)]);
+    assert_eq!(reach(&["--slot", "cook"]), [(json!("cook"), true)]);
+    home.run(&["policy", "reach", "--subject", "agent:kitchen", "--slot", "baker"]).exits(4).says(&["no slot `baker`"]);
+
+    // One subject's broken manifest is told in its row, and hides no other one.
+    let (exit, table) = home.json(&["policy", "matrix"]);
+    assert_eq!(exit, 0, "{table}");
+    let rows = table["rows"].as_array().unwrap();
+    let row = |subject: &str, slot: serde_json::Value| {
+        rows.iter().find(|row| row["subject"] == subject && row["slot"] == slot).unwrap_or_else(|| panic!("{table}"))
+    };
+    let denied = |row: &serde_json::Value, name: &str| {
+        let standings = row["standings"].as_array().unwrap();
+        let standing = standings.iter().find(|standing| standing["capability"] == name).unwrap();
+        standing["possible"].as_array().unwrap().iter().all(|one| one["verdict"] == "deny")
+    };
+    assert!(denied(row("agent:kitchen", json!(null)), "house.count"));
+    assert!(!denied(row("agent:kitchen", json!("cook")), "house.count"));
+    let broken = row("agent:broken", json!(null));
+    assert!(broken["fault"].as_str().unwrap().contains("agent.yaml") && broken["standings"] == json!([]), "{broken}");
+    home.run(&["policy", "matrix"]).exits(0).says(&["agent:kitchen/cook", "nothing runs: the manifest"]);
+
+    let can = |slot: &[&str]| {
+        let (exit, told) = home.json(&[&["self-model", "--subject", "agent:kitchen"][..], slot].concat());
+        assert_eq!(exit, 0, "{told}");
+        told["capabilities"].to_string().contains("house.count")
+    };
+    assert_eq!((can(&[]), can(&["--slot", "cook"])), (false, true));
+    let shown = |slot: &[&str]| {
+        home.json(&[&["surface", "--subject", "agent:kitchen"][..], slot].concat()).1["tools"].to_string()
+    };
+    assert!(!shown(&[]).contains("house-count") && shown(&["--slot", "cook"]).contains("house-count"));
+    let why = |slot: &[&str]| {
+        home.json(&[&["policy", "explain", "house.count", "--subject", "agent:kitchen"][..], slot].concat()).1
+    };
+    assert_eq!((&why(&[])["verdict"], &why(&["--slot", "cook"])["verdict"]), (&json!("deny"), &json!("ask_fresh")));
+}
+
+/// What one slot asked for is judged by that slot, whoever goes on with it.
+#[test]
+fn a_question_is_its_slots_until_the_end() {
+    let home = Home::with_operator();
+    let manifest = |planner: &str| {
+        let slots = format!("  slots:\n    planner: [{planner}]\n    writer: [house.count]\n");
+        home.manifest("agent:kitchen", &format!("capabilities:\n  defaults: [house.greet]\n{slots}"));
+    };
+    let asked = || {
+        let words = ["invoke", "house.count", r#"{"by":1}"#, "--subject", "agent:kitchen", "--slot", "planner"];
+        let (exit, asked) = home.operate_json(&words);
+        assert_eq!(exit, 3, "{asked}");
+        let id = asked["approval"]["id"].as_str().unwrap().to_owned();
+        home.operate(&["approvals", "approve", &id]).exits(0);
+        id
+    };
+    let resume = |id: &str, slot: &[&str]| {
+        home.operate_json(&[&["resume", id, "--subject", "agent:kitchen"][..], slot].concat())
+    };
+    manifest("house.count");
+    let (first, second) = (asked(), asked());
+    home.operate(&["approvals", "show", &first]).says(&["agent:kitchen/planner"]);
+    assert_eq!(resume(&first, &[]).0, 0, "it goes on where it was asked");
+    manifest("");
+    for slot in [&["--slot", "writer"][..], &["--slot", "planner"], &[]] {
+        let (exit, outcome) = resume(&second, slot);
+        assert_eq!((exit, &outcome["code"]), (4, &json!("undeclared")), "{slot:?}: {outcome}");
+    }
+    manifest("house.count");
+    assert_eq!(resume(&second, &["--slot", "writer"]).0, 0);
 }

@@ -82,6 +82,39 @@ fn a_token_says_for_whom_a_client_speaks_until_it_is_revoked() {
     assert!(!std::fs::read_to_string(home.log()).unwrap().contains(token.trim()));
 }
 
+/// A slot is chosen when a program is let in, and by nobody afterwards.
+#[test]
+fn a_token_may_be_for_one_slot_and_is_for_no_other() {
+    let home = home();
+    home.manifest("agent:kitchen", "capabilities:\n  defaults: [house.greet]\n  slots:\n    cook: [house.count]\n");
+    let _serving = home.serve();
+    let of = |name: &str, slot: &[&str]| {
+        let file = home.top().join(format!("{name}.token")).to_str().unwrap().to_owned();
+        let words = ["mcp", "token", "create", name, "--subject", "agent:kitchen", "--token-file", &file];
+        home.operate(&[&words[..], slot].concat()).exits(0);
+        file
+    };
+    let (cook, plain) = (of("cook", &["--slot", "cook"]), of("plain", &[]));
+    home.operate(&["mcp", "token", "create", "baker", "--subject", "agent:kitchen", "--slot", "baker"])
+        .exits(4)
+        .says(&["no slot `baker`"]);
+    home.operate(&["mcp", "token", "list"]).exits(0).says(&["agent:kitchen/cook"]);
+    let tools = |words: &[&str]| {
+        let mut program = Program::start(&home, Age::Newer, json!({}), words);
+        program.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(tools(&["--token-file", &cook]), ["house-count", "house-greet"]);
+    assert_eq!(tools(&["--token-file", &plain]), ["house-greet"]);
+    for slot in ["cook", "baker"] {
+        home.run(&["mcp", "--subject", "agent:kitchen", "--slot", slot, "--token-file", &plain])
+            .exits(4)
+            .says(&["not for the slot"]);
+    }
+    let token = home.token();
+    let vouched = ["--subject", "agent:kitchen", "--slot", "cook", "--operator-token-file", token.to_str().unwrap()];
+    assert_eq!(tools(&vouched), ["house-count", "house-greet"]);
+}
+
 #[test]
 fn nobody_speaks_for_another_subject_without_a_token_or_an_operator() {
     let home = home();

@@ -105,9 +105,48 @@ async fn a_body_goes_on_only_with_what_it_requires() {
     let said = refused.message().unwrap_or_default();
     assert!(said.contains("does not declare `fs.read`"), "{said}");
 
+    // What a manifest denies or asks about is not gone on with, whatever it declares.
+    let demanding = async |demand: Demand, all: bool, above: bool| {
+        let own = declarations(&["lab.requires", "tool.call:lint"]);
+        let asking = if all {
+            own.demanding(vec![], Some(demand))
+        } else {
+            own.demanding(vec![("tool.call:lint".parse().expect("a declaration"), demand)], None)
+        };
+        let session = bench.with_manifest(asking);
+        let session = if above { bench.acting_for(&session) } else { session };
+        let body = proposal("lab.requires", &json!({ "declaration": "tool.call:lint" }));
+        let outcome = bench.executor.invoke(&session, body).await;
+        (outcome.result().is_some(), outcome.message().unwrap_or_default().into_owned())
+    };
+    for above in [false, true] {
+        let (goes_on, said) = demanding(Demand::Deny, false, above).await;
+        assert!(!goes_on && said.contains("manifest denies `tool.call:lint`"), "{above}: {said}");
+        let (goes_on, said) = demanding(Demand::Ask, false, above).await;
+        assert!(!goes_on && said.contains("nobody can be asked in the middle of a call"), "{above}: {said}");
+        assert!(!demanding(Demand::Deny, true, above).await.0, "nothing runs at all");
+    }
+
     // A component that acts for another has what both declare.
     let parent = bench.declaring(&["lab.requires"]);
     let child = bench.acting_for(&parent);
     let outcome = bench.executor.invoke(&child, proposal("lab.requires", &json!({ "declaration": "fs.read" }))).await;
     assert!(outcome.result().is_none());
+}
+
+/// What one slot asked for is gone on with in that slot: another one's manifest is no word about it.
+#[tokio::test]
+async fn what_a_slot_asked_for_is_resumed_in_no_other_one() {
+    let bench = Bench::new();
+    let (planner, writer) = (bench.in_slot("planner"), bench.in_slot("writer"));
+    let asked = bench.executor.invoke(&planner, proposal("lab.asks", &json!({}))).await;
+    let id = asked.approval().expect("it waits");
+    for other in [&writer, &bench.session] {
+        assert_eq!(bench.executor.resume(other, id).await.code(), Some(Code::ApprovalUnknown));
+    }
+    bench.executor.answer(&bench.operator(), id, capability_core::store::Answer::Approve).await.expect("an answer");
+    for other in [&writer, &bench.session] {
+        assert_eq!(bench.executor.resume(other, id).await.code(), Some(Code::ApprovalUnknown));
+    }
+    assert!(bench.executor.resume(&planner, id).await.result().is_some());
 }

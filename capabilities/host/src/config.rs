@@ -393,9 +393,8 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.mcp_settings = McpSettings::of(&config.mcp)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        config.channels_settings =
-            ChannelsSettings::of(&config.channels, &|subject| config.subjects.contains_key(subject))
-                .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.channels_settings = ChannelsSettings::of(&config.channels)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         Ok(config)
     }
 

@@ -14,7 +14,7 @@ use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::{PolicyRevision, Registered};
 use capability_core::provider::HealthWatch;
 use capability_core::registry::Registry;
-use capability_core::session::{SessionId, SessionMint, Subject};
+use capability_core::session::{SessionId, SessionMint, SlotPath, Subject};
 use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
 use crate::agents::Agents;
@@ -123,6 +123,7 @@ impl Host {
         let manifests = Manifests::new(data_dir.subjects(), &registry, config.mcp.servers.keys().cloned().collect());
         let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
         manifests.check(&data_dir.config(), declared)?;
+        config.check_channels(&data_dir.config(), &manifests.subjects())?;
         let bound = bound(&config, &data_dir)?;
         let database = Database::open(&data_dir.database())?;
         let key = data_dir.digest_key()?;
@@ -385,6 +386,20 @@ impl Host {
     /// When the store does not answer.
     pub(crate) async fn filed(&self, _: &Operator, id: ApprovalId) -> Result<Option<Filed>, StoreFault> {
         Ok(self.approvals.find(id).await?.and_then(|found| found.filed))
+    }
+
+    /// The slot in which a subject asked for this; `None` when there is no such question of that subject, or nothing of it is
+    /// left.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub(crate) async fn asked_in(
+        &self,
+        subject: &Subject,
+        id: ApprovalId,
+    ) -> Result<Option<Option<SlotPath>>, StoreFault> {
+        let found = self.approvals.find(id).await?.filter(|found| found.summary.identity.subject == *subject);
+        Ok(found.and_then(|found| found.filed).map(|filed| filed.approval.slot))
     }
 
     /// Erases a subject's whole journal, and says how many entries it had: recorded first, erased second. An empty one is

@@ -146,6 +146,9 @@ pub enum Request {
     Surface {
         /// For whom.
         subject: Subject,
+        /// For which slot of its agent.
+        #[serde(default)]
+        slot: Option<SlotPath>,
         /// As which provider of models takes them.
         profile: String,
     },

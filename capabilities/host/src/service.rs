@@ -26,7 +26,7 @@ use core::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
 use capability_core::Session;
-use capability_core::approval::Operator;
+use capability_core::approval::{ApprovalId, Operator};
 use capability_core::executor::Proposal;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use rustix::process::Pid;
@@ -126,7 +126,7 @@ impl Service {
                 self.outcome(&session, &self.host.executor().invoke(&session, proposal).await)
             }
             Request::Resume { id, caller } => {
-                let session = self.session(caller, peer)?;
+                let session = self.where_it_was_asked(self.session(caller, peer)?, *id).await?;
                 self.outcome(&session, &self.host.executor().resume(&session, *id).await)
             }
             Request::Wait { id, caller } => document(&self.wait(&self.session(caller, peer)?, *id).await?),
@@ -159,9 +159,9 @@ impl Service {
             Request::JournalShow { proof, subject, most } => {
                 document(&self.entries(&self.operator(proof, peer)?, subject, *most).await?)
             }
-            Request::Surface { subject, profile } => {
+            Request::Surface { subject, slot, profile } => {
                 let profile = profile.parse().map_err(|error| Fault::told(2, &error))?;
-                document(&self.surface(subject, profile)?)
+                document(&self.surface(subject, slot.as_ref(), profile)?)
             }
             Request::ResultsErase(proof, subject) => {
                 let operator = self.operator(proof, peer)?;
@@ -262,16 +262,41 @@ impl Service {
                 drawn_turn(u64::from_be_bytes(drawn))
             }
         };
-        let (mode, slot) = (caller.mode.unwrap_or(Mode::Live), caller.slot.as_ref());
+        let mode = caller.mode.unwrap_or(Mode::Live);
+        let slot = match (&caller.slot, client) {
+            (slot, None) => slot.as_ref(),
+            (None, Some(client)) => client.slot.as_ref(),
+            (slot, Some(client)) if *slot == client.slot => slot.as_ref(),
+            (Some(slot), Some(_)) => {
+                return Err(Fault::refused(
+                    format!("the client's token is not for the slot `{slot}`"),
+                    "leave `--slot` out, or write a token for it with `capability mcp token create --slot SLOT`",
+                ));
+            }
+        };
         match &caller.client {
             None => self.session_for(subject, slot, mode, turn),
             Some(client) => {
                 let declarations = self.declared(&subject, slot)?;
                 let id = session_of("program", &subject, slot, client.connection.as_bytes());
                 let identity = SessionIdentity { id, subject, mode, origin: Origin::Model, turn };
-                Ok(self.host.sessions().open(identity, declarations))
+                Ok(self.host.sessions().open_in(slot.cloned(), identity, declarations))
             }
         }
+    }
+
+    /// The same session in the slot that a question was asked in: what that slot declares now is what it is judged by, whoever
+    /// goes on with it. Whether there is such a question of this subject is the executor's to say.
+    async fn where_it_was_asked(&self, session: Session, id: ApprovalId) -> Result<Session, Fault> {
+        // Whoever acts for another one goes on as it is, below that one, or not at all.
+        if !session.behind().is_empty() {
+            return Ok(session);
+        }
+        let subject = &session.identity().subject;
+        let asked = self.host.asked_in(subject, id).await.map_err(approvals::broken)?;
+        let Some(slot) = asked.filter(|slot| slot.as_ref() != session.slot()) else { return Ok(session) };
+        let declarations = self.declared(subject, slot.as_ref())?;
+        Ok(self.host.sessions().open_in(slot, session.identity().clone(), declarations))
     }
 
     /// A session of a subject that was vouched for, with what its manifest declares now.
@@ -285,15 +310,17 @@ impl Service {
         let declarations = self.declared(&subject, slot)?;
         let id = session_of("command line", &subject, slot, &[]);
         let identity = SessionIdentity { id, subject, mode, origin: Origin::Terminal, turn };
-        Ok(self.host.sessions().open(identity, declarations))
+        Ok(self.host.sessions().open_in(slot.cloned(), identity, declarations))
     }
 
-    /// What a subject declares by its manifest. Without one it declares nothing at all.
-    pub(crate) fn manifest(&self, subject: &Subject) -> Result<Declarations, Fault> {
-        self.declared(subject, None)
+    /// The slots of a subject's agent, after none: everywhere that it may ask from.
+    pub(crate) fn slots(&self, subject: &Subject) -> Result<Vec<Option<SlotPath>>, Fault> {
+        let slots = self.host.manifests().slots(subject);
+        let slots = slots.map_err(|error| Fault::refused(error.what(), error.help()))?;
+        Ok(core::iter::once(None).chain(slots.into_iter().map(Some)).collect())
     }
 
-    /// The same for one of its slots.
+    /// What a subject declares by its manifest, for one of its slots or for none. Without a manifest it declares nothing at all.
     pub(crate) fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
         if *subject == Subject::local() {
             return match slot {

@@ -105,7 +105,7 @@ impl<'w> Walk<'w> {
     }
 
     async fn enter(&mut self, path: &str, name: &str) {
-        if KEPT.contains(&name) {
+        if KEPT.iter().any(|kept| kept.eq_ignore_ascii_case(name)) {
             self.skipped.version_control += 1;
         } else if is_sensitive_path(name) {
             self.skipped.secret += 1;

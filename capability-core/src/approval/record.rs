@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::contract::{Class, Risk, TargetKind};
 use crate::policy::Verdict;
 use crate::preview::Preview;
-use crate::session::SessionIdentity;
+use crate::session::{SessionIdentity, SlotPath};
 use crate::time::Timestamp;
 
 /// A pending invocation's random name: 128 bits, 32 hexadecimal digits as text. Knowing it lets one resume, never approve.
@@ -74,6 +74,9 @@ pub struct PendingApproval {
     pub risk: Risk,
     /// Who asked, in which mode and turn.
     pub identity: SessionIdentity,
+    /// The slot of the subject's agent that asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotPath>,
     /// The normalised bytes that would execute.
     #[serde(with = "text_bytes")]
     pub arguments: Vec<u8>,

@@ -13,7 +13,7 @@ use crate::executor::{Effect, Guarantees};
 use crate::handle::{AgentEnd, HandleFamily, ProcessEnd, is_configured_name};
 use crate::policy::{Contribution, PolicyRevision, Verdict};
 use crate::provider::{ProviderDecision, ProviderType, ToolTag};
-use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use crate::session::{Mode, Origin, SessionId, SessionIdentity, SlotPath, Subject, TurnId};
 use crate::time::Timestamp;
 
 /// An invocation's name in the log: half of it random per start, half counted.
@@ -345,6 +345,9 @@ pub enum SettingKey {
         client: Subject,
         /// For whom it speaks.
         subject: Subject,
+        /// For which slot of its agent; for none, when none is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        slot: Option<SlotPath>,
         /// Whether it is let in from now on.
         admitted: bool,
     },

@@ -165,7 +165,9 @@ impl Course {
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
             foreign: self.foreign(),
-            asks: (entry.holds(HandleFamily::Context) || entry.holds(HandleFamily::Agents))
+            asks: [HandleFamily::Context, HandleFamily::Schedules, HandleFamily::Agents]
+                .into_iter()
+                .any(|family| entry.holds(family))
                 .then(|| self.ticket.session.clone()),
             ending: Ending::default(),
             rules: self.path_rules(entry),

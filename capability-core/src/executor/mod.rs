@@ -292,7 +292,7 @@ impl Executor {
     /// Goes on with a pending invocation once it was answered: the stored bytes, under the stored identity, in the
     /// stricter of both modes, through all six stages again.
     ///
-    /// Needs a session of the subject that proposed it.
+    /// Needs a session of the subject that proposed it, in the slot that it was proposed in.
     pub async fn resume(&self, session: &Session, id: ApprovalId) -> Outcome {
         let course = match self.enter(session, Proposal::new(String::new(), 0, Vec::new())) {
             Err(stopped) => stopped.0,
@@ -343,8 +343,13 @@ impl Executor {
         let Ok(found) = self.0.approvals.find(id).await else {
             return Err(course.refuse(Code::StoreUnavailable));
         };
-        // Somebody else's approval and none at all are told apart to nobody.
-        let own = |found: &Found| found.summary.identity.subject == course.ticket.session.identity().subject;
+        // Somebody else's approval and none at all are told apart to nobody. What one slot asked for is judged by what that slot
+        // declares now, and by no other one's manifest.
+        let asker = &course.ticket.session;
+        let own = |found: &Found| {
+            found.summary.identity.subject == asker.identity().subject
+                && found.filed.as_ref().is_none_or(|filed| filed.approval.slot.as_ref() == asker.slot())
+        };
         let Some(Found { summary, filed, reason, note, successor }) = found.filter(own) else {
             return Err(course.refuse(Code::ApprovalUnknown));
         };

@@ -61,6 +61,7 @@ impl Question<'_> {
             class: course.class(entry),
             risk: entry.risk(),
             identity: course.ticket.session.identity().clone(),
+            slot: course.ticket.session.slot().cloned(),
             arguments: course.arguments.as_bytes().to_vec(),
             target: course.target.clone(),
             preview: input.preview.cloned(),

@@ -235,7 +235,7 @@ pub enum BrokerRequest {
         /// Which.
         id: ProcessId,
     },
-    /// Whether the call's subject declares something; answered from the lease.
+    /// What the manifest of the call's subject says to something; answered from the lease.
     Declares {
         /// A capability's name.
         name: String,

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::session::{Declaration, Mode, SessionIdentity, Subject, TurnId};
+use crate::session::{Declaration, Mode, Required, SessionIdentity, Subject, TurnId};
 
 /// The call's circumstances. Reading it changes nothing and reaches nothing.
 #[derive(Debug, Clone)]
@@ -38,7 +38,8 @@ impl Context {
     }
 
     /// Goes on only if the subject's manifest declares `declaration`, and so does whoever it acts for: a name as in `fs.read`,
-    /// with its scope as in `mcp.call:docs`. A component is judged by its own slot: by what its session declares.
+    /// with its scope as in `mcp.call:docs`. A component is judged by its own slot: by what its session declares. What a manifest
+    /// denies, or has a person asked about, is not gone on with either: nobody can be asked in the middle of a call.
     ///
     /// A declaration is necessary, never sufficient: what the call goes on to do is judged by itself.
     ///
@@ -56,10 +57,19 @@ impl Context {
         let required: Declaration = declaration.parse()?;
         let (name, scope) = (required.name().to_owned(), required.scope().map(str::to_owned));
         match self.call.ask(BrokerRequest::Declares { name, scope }).await? {
-            BrokerReply::Declares(true) => Ok(()),
-            BrokerReply::Declares(false) => Err(Failure::public(format!(
-                "this subject's manifest does not declare `{required}`\nhelp: an operator adds it to the subject's manifest"
-            ))),
+            BrokerReply::Declares(said) => match said {
+                Required::Declared => Ok(()),
+                Required::Undeclared => Err(Failure::public(format!(
+                    "this subject's manifest does not declare `{required}`\nhelp: an operator adds it to the subject's manifest"
+                ))),
+                Required::Denied => Err(Failure::public(format!(
+                    "this subject's manifest denies `{required}`\nhelp: an operator takes the `deny` out of the manifest"
+                ))),
+                Required::Asks => Err(Failure::public(format!(
+                    "this subject's manifest has a person asked about `{required}`, and nobody can be asked in the middle of a call\nhelp: \
+                     an operator takes the `prompt` out of the manifest"
+                ))),
+            },
             _ => Err(BrokerFault::WrongReply.into()),
         }
     }

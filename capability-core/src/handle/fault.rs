@@ -96,6 +96,8 @@ pub enum BrokerFault {
     MalformedKey,
     /// Times, zone, capability or arguments of a plan are none.
     MalformedPlan,
+    /// A call that acts for another subject plans something: what is above it would not be above its runs.
+    ActsForAnother,
     /// The subject has no such schedule.
     UnknownSchedule,
     /// The subject has no such process.
@@ -197,6 +199,7 @@ impl BrokerFault {
             Self::UnknownRevision => "the repository has no such revision",
             Self::NotInRevision => "the revision has nothing at that path",
             Self::MalformedPlan => "times, zone, capability or arguments of the plan are none",
+            Self::ActsForAnother => "a call that acts for another subject plans nothing",
             Self::UnknownSchedule => "you have no such schedule",
             Self::UnknownProcess => "you have no such process",
             Self::ProcessLimit => "as many processes run in the background as may",
@@ -283,6 +286,7 @@ impl BrokerFault {
             Self::MalformedPlan => {
                 "write five fields as in `0 7 * * MON-FRI`, a zone as in `Europe/Berlin`, a capability that exists and makes no schedules, and a JSON object"
             }
+            Self::ActsForAnother => "whoever it acts for makes the schedule",
             Self::UnknownSchedule => "see yours with `schedule.list`",
             Self::UnknownProcess => "see yours with `terminal.list`",
             Self::ProcessLimit => "wait for one to end, or end one with `terminal.cancel`",

@@ -9,7 +9,7 @@ use crate::contract::{Capability, CapabilityName, TargetKind};
 use crate::policy::PathRules;
 use crate::preview::Preview;
 use crate::provider::ProviderDecision;
-use crate::session::{Ending, Session, SessionIdentity};
+use crate::session::{Ending, Session, SessionIdentity, SlotPath};
 
 /// For whom a request is made: minted by the executor for one invocation, never by a capability. Cheap to clone; all clones
 /// are one lease.
@@ -30,7 +30,8 @@ pub(crate) struct Terms {
     pub(crate) max_result: u64,
     /// The decision about a foreign tool, and the exact text of the arguments that it would be sent; boxed: few calls have it.
     pub(crate) foreign: Option<Box<Foreign>>,
-    /// The session, for a body that may ask what its subject declares; none where the body runs elsewhere.
+    /// The session, for a body that may ask what its subject declares or leave something of it behind; none where the body runs
+    /// elsewhere.
     pub(crate) asks: Option<Session>,
     pub(crate) ending: Ending,
     /// Rules that may be about paths; none where there are no rules, and where no files are lent.
@@ -91,6 +92,18 @@ impl Lease {
     #[must_use]
     pub fn identity(&self) -> &SessionIdentity {
         &self.0.identity
+    }
+
+    /// The slot of the subject's agent that asked. Known for calls that hold schedules, and for those that hold a context.
+    #[must_use]
+    pub fn slot(&self) -> Option<&SlotPath> {
+        self.0.asks.as_ref()?.slot()
+    }
+
+    /// Whether the session acts for another one. Known as [`slot`](Self::slot) is.
+    #[must_use]
+    pub fn acts_for_another(&self) -> bool {
+        self.0.asks.as_ref().is_some_and(|session| !session.behind().is_empty())
     }
 
     /// What this very call was judged and approved to act on, when its capability declares a target.

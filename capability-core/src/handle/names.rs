@@ -32,9 +32,13 @@ const SECRET: &[&str] = &[
     ".yarnrc",
     ".yarnrc.yml",
     "_netrc",
+    "access_tokens.db",
+    "application_default_credentials.json",
     "credentials",
+    "credentials.db",
     "credentials.csv",
     "credentials.json",
+    "credentials.tfrc.json",
     "credentials.toml",
     "credentials.yaml",
     "credentials.yml",
@@ -87,6 +91,19 @@ const SECRET_ENDINGS: &[&str] = &[
     ".tfstate.backup",
     "_history",
 ];
+
+/// Names that are a secret's in one directory, and anybody's in any other.
+const SECRET_BELOW: &[(&str, &str)] = &[
+    (".composer", "auth.json"),
+    ("composer", "auth.json"),
+    (".config", "gcloud"),
+    ("gh", "hosts.yml"),
+    ("glab-cli", "config.yml"),
+    (".config", "hub"),
+];
+
+/// What a version control system keeps addresses in, and with them what lets somebody in: wherever below its directory.
+const SECRET_OF_GIT: &[&str] = &["config", "config.worktree", "fetch_head"];
 
 /// Kinds of key files that are called `id_` and their kind, whatever follows.
 const KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ed448", "id_xmss"];
@@ -156,7 +173,15 @@ const PROTECTED: &[&str] = &[
 /// ```
 #[must_use]
 pub fn is_sensitive_path(path: &str) -> bool {
-    path.split('/').map(folded).any(|name| is_sensitive(&name))
+    let mut above: Option<String> = None;
+    let mut in_git = false;
+    path.split('/').map(folded).any(|name| {
+        let pair = above.as_deref().is_some_and(|above| SECRET_BELOW.contains(&(above, name.as_str())));
+        let sensitive = pair || is_sensitive(&name) || (in_git && SECRET_OF_GIT.contains(&name.as_str()));
+        in_git |= matches!(name.as_str(), ".git" | "git~1");
+        above = Some(name);
+        sensitive
+    })
 }
 
 /// Whether some part of a path is called as things are that nothing may change: `.git`, `.ssh`, `.bashrc`. A call for it is
@@ -248,11 +273,28 @@ mod tests {
             ".local/share/keyrings/login.keyring",
             "/home/me/.SSH/id_ed25519",
             "/etc/shadow",
+            ".git/config",
+            "a/.GIT/Config ",
+            "git~1/config.worktree",
+            ".git/modules/a/config",
+            ".git/FETCH_HEAD",
+            "/home/me/.config/gcloud/configurations",
+            "application_default_credentials.json",
+            ".config/gh/hosts.yml",
+            ".terraform.d/credentials.tfrc.json",
+            ".Composer/auth.json",
         ] {
             assert!(is_sensitive_path(path), "{path:?}");
         }
         for path in [
             "",
+            "config",
+            "git/config",
+            ".git/HEAD",
+            ".github/config",
+            "hosts.yml",
+            "src/gcloud/x",
+            "auth.json",
             "a",
             "env",
             "src/environment.rs",

@@ -33,6 +33,8 @@ enum Wrong {
 /// What is declared with its exact scope, and in no other way.
 pub(crate) const SECRET_BIND: &str = "secret.bind";
 const TOOL: &str = "tool.call";
+/// Capabilities that lead to the tools of providers.
+const WAYS: [&str; 3] = ["edge.call", "mcp.call", "relay.call"];
 /// What stands for every tool of a provider, of whatever kind it is.
 const PROVIDER: &str = "provider.call";
 
@@ -107,6 +109,20 @@ pub enum Demand {
     Deny,
 }
 
+/// What a manifest says to something that a body goes on only with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Required {
+    /// It is declared, and nothing more is asked for.
+    Declared,
+    /// It is not declared.
+    Undeclared,
+    /// It is declared, and denied all the same.
+    Denied,
+    /// It is declared, and a person is to be asked: nobody can be in the middle of a body.
+    Asks,
+}
+
 /// Everything a subject declares, and what its manifest asks beyond that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declarations {
@@ -128,6 +144,12 @@ impl Declaration {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it names a scope, or any.
+    #[must_use]
+    pub fn is_scoped(&self) -> bool {
+        self.scope != Scope::None
     }
 
     /// The scope, when it is an exact one.
@@ -154,7 +176,20 @@ impl Declaration {
         }
     }
 
-    /// Whether it is about a call of `name` with this scope.
+    /// Whether it is about a call of `name` with this scope, as a demand. One without a scope is about every call of its name: it
+    /// is how whoever writes "none of these" writes it, and a demand that is taken too widely only asks for more.
+    fn is_about(&self, name: &str, scope: Option<&str>) -> bool {
+        self.scope == Scope::None && self.name == name || self.covers(name, scope)
+    }
+
+    /// The same of a call of that provider's tool through `name`.
+    fn is_about_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
+        self.is_about(name, Some(provider))
+            || self.is_about(PROVIDER, Some(provider))
+            || self.names_tool(provider, tool)
+    }
+
+    /// Whether it declares a call of `name` with this scope.
     fn covers(&self, name: &str, scope: Option<&str>) -> bool {
         if self.name != name {
             return scope.is_none() && self.name == TOOL && self.scope() == Some(name);
@@ -166,7 +201,7 @@ impl Declaration {
         }
     }
 
-    /// Whether it is about a call of that provider's tool through `name`.
+    /// Whether it declares a call of that provider's tool through `name`.
     fn covers_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
         self.covers(name, Some(provider)) || self.covers(PROVIDER, Some(provider)) || self.names_tool(provider, tool)
     }
@@ -218,7 +253,9 @@ impl Declarations {
             Listed::Everything => true,
             Listed::Only(listed) => listed.iter().any(|declared| declared.name == name),
         };
-        mentions && self.of_all != Some(Demand::Deny)
+        let of_every = |declared: &Declaration| declared.name == name && !matches!(declared.scope, Scope::Exactly(_));
+        let denied = self.demands.iter().any(|(about, demand)| *demand == Demand::Deny && of_every(about));
+        mentions && !denied && self.of_all != Some(Demand::Deny)
     }
 
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
@@ -251,7 +288,7 @@ impl Declarations {
     /// What the manifest itself asks for of a call of that tool: the strictest of what it says of the way, the provider and the tool.
     #[must_use]
     pub fn demand_of_tool(&self, name: &str, provider: &str, tool: &str) -> Option<Demand> {
-        let about = self.demands.iter().filter(|(declared, _)| declared.covers_tool(name, provider, tool));
+        let about = self.demands.iter().filter(|(declared, _)| declared.is_about_tool(name, provider, tool));
         about.map(|(_, demand)| *demand).max().max(self.of_all)
     }
 
@@ -272,8 +309,34 @@ impl Declarations {
     /// What the manifest itself asks for of such a call.
     #[must_use]
     pub fn demand(&self, name: &str, scope: Option<&str>) -> Option<Demand> {
-        let about = self.demands.iter().filter(|(declared, _)| declared.covers(name, scope));
+        let about = self.demands.iter().filter(|(declared, _)| declared.is_about(name, scope));
         about.map(|(_, demand)| *demand).max().max(self.of_all)
+    }
+}
+
+impl Declarations {
+    /// What is asked for of an effect or a call by any of the names that lead to it.
+    fn demanded_of(&self, name: &str, scope: Option<&str>) -> Option<Demand> {
+        let by_name = self.demand(name, scope);
+        let by_way = match (name, scope.map(|scope| scope.split_once('/').ok_or(scope))) {
+            (TOOL, Some(Ok((provider, tool)))) => {
+                WAYS.iter().filter_map(|way| self.demand_of_tool(way, provider, tool)).max()
+            }
+            (TOOL, Some(Err(capability))) => self.demand(capability, None),
+            (PROVIDER, Some(Err(provider))) => WAYS.iter().filter_map(|way| self.demand(way, Some(provider))).max(),
+            _ => None,
+        };
+        by_name.max(by_way)
+    }
+
+    /// What the manifest says to something that a body goes on only with.
+    pub(crate) fn required(&self, name: &str, scope: Option<&str>) -> Required {
+        match self.demanded_of(name, scope) {
+            _ if !self.cover(name, scope) => Required::Undeclared,
+            None => Required::Declared,
+            Some(Demand::Ask) => Required::Asks,
+            Some(Demand::Deny) => Required::Denied,
+        }
     }
 }
 
@@ -368,6 +431,13 @@ mod tests {
         assert_eq!(declared.demand("mcp.call", Some("other")), Some(Demand::Ask));
         assert_eq!(declared.demand("fs.read", None), None);
         assert!(!declared.cover("web.fetch", None));
+        // Without a scope it is about every call of that name, and of no other.
+        let all = only(&["mcp.call:*"]).demanding(demands(&[("mcp.call", Demand::Deny)]), None);
+        for scope in [None, Some("docs"), Some("*")] {
+            assert_eq!(all.demand("mcp.call", scope), Some(Demand::Deny), "{scope:?}");
+        }
+        assert_eq!(all.demand("mcp.connect", Some("docs")), None);
+        assert!(!all.may_cover("mcp.call") && declared.may_cover("mcp.call"));
         let all = Declarations::everything().demanding(demands(&[("fs.read", Demand::Deny)]), Some(Demand::Ask));
         assert_eq!((all.demand("fs.read", None), all.demand("x.y", None)), (Some(Demand::Deny), Some(Demand::Ask)));
     }

@@ -5,10 +5,12 @@
 
 mod declaration;
 mod identity;
+mod slot;
 
 pub(crate) use declaration::SECRET_BIND;
-pub use declaration::{DECLARED_EFFECTS, Declaration, DeclarationError, Declarations, Demand};
+pub use declaration::{DECLARED_EFFECTS, Declaration, DeclarationError, Declarations, Demand, Required};
 pub use identity::{Mode, Origin, SessionId, SessionIdentity, Subject, SubjectError, TurnId};
+pub use slot::SlotPath;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -26,6 +28,7 @@ pub struct Session(Arc<Who>);
 
 struct Who {
     identity: Arc<SessionIdentity>,
+    slot: Option<SlotPath>,
     declarations: Arc<Declarations>,
     ending: Arc<Ending>,
     behind: Arc<[Ancestor]>,
@@ -107,8 +110,16 @@ impl SessionMint {
     /// Opens a session for an identity that the host has authenticated.
     #[must_use]
     pub fn open(&self, identity: SessionIdentity, declarations: Declarations) -> Session {
+        self.open_in(None, identity, declarations)
+    }
+
+    /// The same for one slot of the subject's agent: `declarations` are what that slot declares. What is asked for there is
+    /// resumed there, and in no other one.
+    #[must_use]
+    pub fn open_in(&self, slot: Option<SlotPath>, identity: SessionIdentity, declarations: Declarations) -> Session {
         Session(Arc::new(Who {
             identity: Arc::new(identity),
+            slot,
             declarations: Arc::new(declarations),
             ending: Arc::default(),
             behind: Arc::default(),
@@ -119,12 +130,25 @@ impl SessionMint {
     /// Opens a session that acts for another one: its mode is the stricter of both, whatever its parent may not do it may
     /// not do either, and it ends when its parent ends.
     #[must_use]
-    pub fn open_for(&self, parent: &Session, mut identity: SessionIdentity, declarations: Declarations) -> Session {
+    pub fn open_for(&self, parent: &Session, identity: SessionIdentity, declarations: Declarations) -> Session {
+        self.open_for_in(parent, None, identity, declarations)
+    }
+
+    /// The same for one slot of the child's own agent.
+    #[must_use]
+    pub fn open_for_in(
+        &self,
+        parent: &Session,
+        slot: Option<SlotPath>,
+        mut identity: SessionIdentity,
+        declarations: Declarations,
+    ) -> Session {
         let above = parent.0.as_ref();
         identity.mode = identity.mode.max(above.identity.mode);
         let nearest = Ancestor { identity: Arc::clone(&above.identity), declarations: Arc::clone(&above.declarations) };
         let child = Who {
             identity: Arc::new(identity),
+            slot,
             declarations: Arc::new(declarations),
             ending: Arc::default(),
             behind: core::iter::once(nearest).chain(above.behind.iter().cloned()).collect(),
@@ -144,6 +168,12 @@ impl Session {
     #[must_use]
     pub fn identity(&self) -> &SessionIdentity {
         &self.0.identity
+    }
+
+    /// The slot of the subject's agent that it speaks for; `None` when it speaks for none.
+    #[must_use]
+    pub fn slot(&self) -> Option<&SlotPath> {
+        self.0.slot.as_ref()
     }
 
     /// What the subject's manifest declares.
@@ -176,11 +206,20 @@ impl Session {
         self.0.ending.comes().await;
     }
 
-    /// Whether its subject declares this, and whoever it acts for does. A declaration is necessary, never sufficient.
+    /// Whether its subject declares this, and whoever it acts for does, and none of their manifests asks for more. A declaration is
+    /// necessary, never sufficient.
     #[must_use]
     pub fn declares(&self, name: &str, scope: Option<&str>) -> bool {
-        self.declarations().cover(name, scope)
-            && self.behind().iter().all(|ancestor| ancestor.declarations.cover(name, scope))
+        self.required(name, scope) == Required::Declared
+    }
+
+    /// What its subject's manifest says to something that a body goes on only with; where that is nothing, what the manifests
+    /// of those say for whom it acts.
+    #[must_use]
+    pub fn required(&self, name: &str, scope: Option<&str>) -> Required {
+        let above = self.behind().iter().map(|ancestor| ancestor.declarations.as_ref());
+        let mut said = core::iter::once(self.declarations()).chain(above).map(|one| one.required(name, scope));
+        said.find(|said| *said != Required::Declared).unwrap_or(Required::Declared)
     }
 
     /// The same of a provider's tool, called through `name`.
@@ -200,9 +239,10 @@ impl Session {
 
     /// The same session under a stored identity: for running what was approved.
     pub(crate) fn under(&self, identity: SessionIdentity) -> Self {
-        let Who { declarations, ending, behind, children, .. } = self.0.as_ref();
+        let Who { slot, declarations, ending, behind, children, .. } = self.0.as_ref();
         Self(Arc::new(Who {
             identity: Arc::new(identity),
+            slot: slot.clone(),
             declarations: Arc::clone(declarations),
             ending: Arc::clone(ending),
             behind: Arc::clone(behind),

@@ -49,8 +49,21 @@ async fn what_is_secret_or_elsewhere_is_read_after_an_answer_to_that_very_path()
     home.put("app/.ENV.local", "KEY=sesame");
     home.put(".ssh/config", "Host x");
     home.put("server.PEM", "-----");
+    home.put(".git/config", "[remote \"origin\"]\nurl = https://me:sesame@git.example/x\n");
+    home.put(".git/HEAD", "ref: refs/heads/main\n");
     assert_eq!(home.ended("fs.read", &at("src/environment.rs")).await, "executed");
-    for path in ["app/.ENV.local", ".ssh/config", "server.PEM", ".env::$DATA", ".env.", "a/.Kube/config"] {
+    assert_eq!(home.ended("fs.read", &at(".git/HEAD")).await, "executed");
+    for path in [
+        "app/.ENV.local",
+        ".ssh/config",
+        "server.PEM",
+        ".env::$DATA",
+        ".env.",
+        "a/.Kube/config",
+        ".git/config",
+        "a/.Git/modules/b/CONFIG",
+        "me/.config/gcloud/x",
+    ] {
         assert_eq!(home.ended("fs.read", &at(path)).await, "pending", "{path}");
         assert_eq!(home.because("fs.read", &at(path)).await, [Code::SensitivePath], "{path}");
     }
@@ -80,6 +93,14 @@ async fn what_is_the_hosts_own_or_the_kernels_is_read_by_nobody() {
     ] {
         assert_eq!(home.ended("fs.read", &at(path)).await, "protected_path", "{path}");
     }
+    // Whether or not it is there: nothing of the host's is written, and no path outside is.
+    for path in ["policy.toml", "config.toml", "subjects/agent:kitchen/agent.yaml"] {
+        let there = data.join(path);
+        let before = fs::read(&there).ok();
+        let write = json!({ "path": there.to_str().unwrap(), "content": "x" });
+        assert_eq!(home.ended("fs.write", &write).await, "outside_workspace", "{path}");
+        assert_eq!(fs::read(&there).ok(), before, "{path}");
+    }
     // A way into the workspace that rules about its paths do not see.
     home.put("a/b", "inside");
     let round_about = home.household.ask("fs.read", &at(home.root.join("a/b"))).await;
@@ -92,12 +113,39 @@ async fn a_credential_of_the_hosts_is_its_own_wherever_it_lies() {
     let top = tempfile::tempdir().unwrap();
     let token = top.path().join("token");
     fs::write(&token, "sesame").unwrap();
-    let config = format!("[endpoints.searxng]\nurl = \"http://127.0.0.1:9\"\ntoken_file = {token:?}\n");
-    let home = Home::with(&config, "").await;
-    assert_eq!(home.ended("fs.read", &at(&token)).await, "protected_path");
-    // By another name it is the same file.
-    fs::hard_link(&token, top.path().join("copy")).unwrap();
-    assert_eq!(home.ended("fs.read", &at(top.path().join("copy"))).await, "protected_path");
+    // One table of each kind that names such a file.
+    for (kind, table) in [
+        ("bearer", format!("[endpoints.searxng]\nurl = \"http://127.0.0.1:9\"\ntoken_file = {token:?}\n")),
+        (
+            "pihole",
+            format!("[endpoints.pihole]\nurl = \"http://127.0.0.1:9\"\nauth = \"pihole\"\npassword_file = {token:?}\n"),
+        ),
+        (
+            "repository",
+            format!(
+                "[repositories.notes]\nurl = \"https://git.example/x.git\"\nuser = \"me\"\npassword_file = {token:?}\n"
+            ),
+        ),
+        (
+            "mail",
+            format!(
+                "[mail]\nserver = \"mail.example:465\"\nfrom = \"a@mail.example\"\nrecipients = [\"b@mail.example\"]\nuser = \"a\"\npassword_file = {token:?}\n"
+            ),
+        ),
+        ("server_token", format!("[mcp.servers.docs]\nurl = \"https://docs.example/mcp\"\ntoken_file = {token:?}\n")),
+        (
+            "server_secret",
+            format!("[mcp.servers.docs]\ncommand = [\"/bin/true\"]\nsecrets = {{ DOCS_TOKEN = {token:?} }}\n"),
+        ),
+    ] {
+        let home = Home::with(&table, "").await;
+        assert_eq!(home.ended("fs.read", &at(&token)).await, "protected_path", "{kind}");
+        // By another name it is the same file, and so it is inside the workspace.
+        let copy = top.path().join(kind);
+        fs::hard_link(&token, &copy).unwrap();
+        assert_eq!(home.ended("fs.read", &at(&copy)).await, "protected_path", "{kind}");
+        fs::remove_file(&copy).unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

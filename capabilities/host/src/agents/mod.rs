@@ -299,7 +299,7 @@ impl Agents {
             if own >= MAX_RUNNING_AGENTS || turns.live.len() >= MOST_RUNNING {
                 return Err(BrokerFault::AgentsBusy);
             }
-            let session = host.sessions().open_for(parent, identity, declared);
+            let session = host.sessions().open_for_in(parent, settings.slot.clone(), identity, declared);
             let (session_of, parent) = (session.clone(), parent.identity().subject.clone());
             let live = Live { session: session_of, chain, parent, stop: stop.clone(), gone: gone.clone() };
             turns.live.insert(connection, live);

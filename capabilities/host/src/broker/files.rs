@@ -92,7 +92,7 @@ impl Files {
             return Err(BrokerFault::CapExceeded);
         }
         let (directory, name) = self.parent(path)?;
-        let mode = match standing(&directory, name)? {
+        let mode = match self.standing(&directory, name)? {
             None => Mode::RUSR | Mode::WUSR,
             Some(stat) if stat.st_nlink > 1 => return Err(BrokerFault::HardLinked),
             Some(stat) => kept(&stat),
@@ -108,7 +108,7 @@ impl Files {
     /// Removes a plain file.
     pub fn remove(&self, path: &str) -> Result<(), BrokerFault> {
         let (directory, name) = self.parent(path)?;
-        standing(&directory, name)?.ok_or(BrokerFault::NotFound)?;
+        self.standing(&directory, name)?.ok_or(BrokerFault::NotFound)?;
         rustix::fs::unlinkat(&directory, name, AtFlags::empty()).map_err(fault)?;
         rustix::fs::fsync(&directory).map_err(fault)
     }
@@ -141,9 +141,20 @@ impl Files {
         self.lookup(path, OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
-    /// Opens below the root: no step up, no link of any kind on the way, whatever is renamed meanwhile.
+    /// The plain file of that name in a directory, when something is there: never what is the host's own.
+    fn standing(&self, directory: &OwnedFd, name: &str) -> Result<Option<rustix::fs::Stat>, BrokerFault> {
+        let there = standing(directory, name)?;
+        match there.as_ref().map(Identity::of) {
+            Some(there) if self.own().any(|own| own == there) => Err(BrokerFault::Protected),
+            _ => Ok(there),
+        }
+    }
+
+    /// Opens below the root: no step up, no link of any kind on the way, no other file system, whatever is renamed meanwhile. What
+    /// is mounted below the root is not in the workspace: it may be the host's own directory, or a view of the kernel's.
     fn lookup(&self, path: &str, flags: OFlags) -> Result<OwnedFd, BrokerFault> {
-        let confined = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let confined =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
         for _ in 0..MAX_TRIES {
             match rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), confined) {
                 // The kernel could not tell whether a racing rename led outside.

@@ -477,13 +477,16 @@ impl Broker for HostBroker {
             },
             BrokerRequest::Foreseen { plan } => match &self.schedules {
                 None => refused(BrokerFault::Unserved),
-                Some(schedules) => Box::pin(core::future::ready(schedules.foreseen(&plan).map(BrokerReply::Foreseen))),
+                Some(schedules) => {
+                    let foreseen = schedules.foreseen(lease, &plan).map(BrokerReply::Foreseen);
+                    Box::pin(core::future::ready(foreseen))
+                }
             },
             BrokerRequest::Schedules => self.in_schedules(lease, |schedules, lease| async move {
                 schedules.list(lease.identity()).await.map(BrokerReply::Schedules)
             }),
             BrokerRequest::Schedule { plan } => self.in_schedules(lease, |schedules, lease| async move {
-                schedules.create(lease.identity(), plan).await.map(BrokerReply::Filed)
+                schedules.create(&lease, plan).await.map(BrokerReply::Filed)
             }),
             BrokerRequest::Unschedule { number } => self.in_schedules(lease, move |schedules, lease| async move {
                 schedules.cancel(lease.identity(), number).await.map(|()| BrokerReply::Done)

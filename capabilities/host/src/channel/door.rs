@@ -16,15 +16,17 @@ use tokio::sync::watch;
 
 use super::limits::{Rate, Refusals, Told};
 use super::replay::{Known, MOST_SEEN, NotNew, Reserved};
-use super::verify::{Delivery, Verifier, verify};
+use super::verify::{Delivery, Verifier, prove_head, verify};
 use super::writer::Writer;
-use super::{Acknowledgement, Event, MAX_BODY, Message, Refused, Secret};
+use super::{Acknowledgement, Event, Headers, MAX_BODY, Message, Refused, Secret};
 use crate::protocol::drawn_turn;
 use crate::store::sqlite::{Arrived, InboxEntry, SqliteInbox};
 
 /// How much one subject's inbox holds, give or take what arrives at the same moment.
-const MOST_ENTRIES: u64 = 20_000;
-const MOST_BYTES: u64 = 256 * 1024 * 1024;
+pub const MOST_ENTRIES: u64 = 20_000;
+pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+const STORE: &str = "the store does not answer";
 
 /// What a sender is told. There are three answers, and which of them says nothing about which rule it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,6 +175,14 @@ impl Channels {
         }
     }
 
+    /// Refuses what its head alone shows to be nobody's that the channel knows; what is left is read, and proven whole.
+    pub fn refused_unread(&self, name: &str, headers: Headers<'_>) -> Option<Answer> {
+        // A name that is no channel's is read like one that is: how it is answered tells nothing.
+        let open = self.open.get(name)?;
+        let refused = prove_head(&open.channel.verifier, headers).err()?;
+        Some(self.refuse(Some(&open.channel.named), refused, self.environment.now()))
+    }
+
     /// Refuses a message that was too large to be read to its end.
     pub fn too_large(&self, name: &str) -> Answer {
         self.refuse_unread(name, Refused::new(ChannelRule::TooLarge, "the body is above the cap"))
@@ -213,17 +223,14 @@ impl Channels {
         if messages.is_empty() {
             return answer;
         }
-        let mut reserved = match open.known.reserve(&event.replays, now) {
-            Ok(reserved) => vec![reserved],
+        let of_event = match open.known.reserve(&event.replays, now) {
+            Ok(reserved) => reserved,
             Err(why) => return self.not_new(named, why, answer, now),
         };
         let mut new = Vec::new();
         for (replays, message) in messages {
             match open.known.reserve(&replays, now) {
-                Ok(more) => {
-                    reserved.push(more);
-                    new.push(message);
-                }
+                Ok(reserved) => new.push((message, reserved)),
                 Err(why) => {
                     if let Answer::Later = self.not_new(named, why, Answer::Refused, now) {
                         return Answer::Later;
@@ -235,29 +242,65 @@ impl Channels {
             self.refuse(Some(named), Refused::new(ChannelRule::RateLimited, "more than the channel may take in"), now);
             return Answer::Later;
         }
-        let mut heard = Vec::new();
-        for message in new {
+        // Before anything takes effect: an answer that did is not told to come again.
+        let room = self.room(&open.channel).await;
+        let (mut heard, mut reserved, mut answered) = (Vec::new(), Vec::new(), Vec::new());
+        for (message, known_by) in new {
             // A code is nobody's to read, used or not: it goes into no inbox.
             let refused = match desk.answer(&named.channel, &message).await {
                 Spoken::Nothing => {
                     heard.push(message);
+                    reserved.push(known_by);
                     continue;
                 }
-                Spoken::Answered => continue,
+                Spoken::Answered => {
+                    answered.push(known_by);
+                    continue;
+                }
                 Spoken::Wrong => {
                     Refused::new(ChannelRule::WrongCode, "there is no such code, or not for whoever sent it")
                 }
                 Spoken::Unavailable => Refused::new(ChannelRule::Unavailable, "the answer did not take effect"),
             };
+            answered.push(known_by);
             self.refuse(Some(named), refused, now);
         }
-        match self.enter(&open.channel, heard, reserved, now).await {
+        let without_room = if heard.is_empty() { None } else { room.err() };
+        let entered = match without_room {
+            // What was answered is known again, and the rest of the event may come once more.
+            Some(detail) => self.enter(&open.channel, Vec::new(), answered, now).await.and(Err(detail)),
+            None => {
+                let alone = heard.is_empty();
+                reserved.extend(answered);
+                reserved.push(of_event);
+                let entered = self.enter(&open.channel, heard, reserved, now).await;
+                // Nothing of it is left to come again for.
+                if alone { Ok(()) } else { entered }
+            }
+        };
+        match entered {
             Ok(()) => answer,
             Err(detail) => {
                 self.refuse(Some(named), Refused::new(ChannelRule::Unavailable, detail), now);
                 Answer::Later
             }
         }
+    }
+
+    /// Whether the subject's inbox has room for more of this channel: one that is talkative keeps no other one out.
+    async fn room(&self, channel: &Channel) -> Result<(), &'static str> {
+        let held = self.inbox.held(&channel.subject).await.map_err(|StoreFault| STORE)?;
+        if held.entries >= MOST_ENTRIES || held.bytes >= MOST_BYTES {
+            return Err("the inbox is full");
+        }
+        let beside = self.open.values().filter(|open| open.channel.subject == channel.subject).count() as u64;
+        if beside > 1 && held.entries >= MOST_ENTRIES / beside {
+            let own = self.inbox.held_by(&channel.subject, &channel.named.channel).await;
+            if own.map_err(|StoreFault| STORE)? >= MOST_ENTRIES / beside {
+                return Err("the channel's share of the inbox is full");
+            }
+        }
+        Ok(())
     }
 
     /// Whoever proves the same once more is told the same once more.
@@ -279,11 +322,6 @@ impl Channels {
         reserved: Vec<Reserved>,
         now: Timestamp,
     ) -> Result<(), &'static str> {
-        const STORE: &str = "the store does not answer";
-        let held = self.inbox.held(&channel.subject).await.map_err(|StoreFault| STORE)?;
-        if held.entries >= MOST_ENTRIES || held.bytes >= MOST_BYTES {
-            return Err("the inbox is full");
-        }
         let mut submitted = Vec::new();
         for message in messages {
             let session = session_of(&channel.named.channel, &message);
@@ -344,3 +382,6 @@ fn session_of(channel: &ChannelName, message: &Message) -> SessionId {
     id.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
     SessionId::from_bytes(id)
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,9 +10,9 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::Response;
 use capability_core::audit::ChannelKind;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use super::verify::{Delivery, matrix};
@@ -25,8 +25,11 @@ use crate::web::Room;
 const SENDERS: Room = Room { most: 1024, of_one: 32, of_this_machine: 1024 };
 /// How many connections the kernel keeps, as far as it lets anybody have so many.
 const KEPT: u32 = 4096;
-/// How many messages are read and looked at at a time: a connection holds a head, and only one at work a body.
+/// How many messages are looked at at a time. Whoever is still sending is none of them: what takes long to arrive keeps nobody
+/// waiting who has arrived.
 const AT_WORK: u32 = 128;
+/// How many bytes of bodies are held at a time. Room is taken by what has arrived, and not by what was announced.
+const MOST_READ: usize = 32 * 1024 * 1024;
 /// How long a body may take.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a sender whose message comes at a bad time is to wait, in seconds.
@@ -36,6 +39,7 @@ const LATER: &str = "30";
 struct Reached {
     service: Arc<Service>,
     work: Arc<Semaphore>,
+    read: Arc<Semaphore>,
 }
 
 /// The channels, being reached.
@@ -64,7 +68,8 @@ impl Server {
         let address = listener.local_addr().map_err(cannot)?;
         let (ending, told) = watch::channel(false);
         let work = Arc::new(Semaphore::new(usize::try_from(AT_WORK).unwrap_or(1)));
-        let reached = Arc::new(Reached { service: Arc::clone(service), work: Arc::clone(&work) });
+        let read = Arc::new(Semaphore::new(MOST_READ));
+        let reached = Arc::new(Reached { service: Arc::clone(service), work: Arc::clone(&work), read });
         let router = Router::new().fallback(answer).with_state(reached);
         let served = tokio::spawn(crate::web::serve_connections(listener, router, SENDERS, told));
         Ok(Self { address, work, ending, served })
@@ -79,7 +84,10 @@ impl Server {
     pub(crate) async fn close(self) {
         let _ = self.ending.send(true);
         let _ = self.served.await;
-        let _ = self.work.acquire_many(AT_WORK).await;
+        let all = self.work.acquire_many(AT_WORK).await;
+        // Whoever is still being read comes too late.
+        self.work.close();
+        drop(all);
     }
 }
 
@@ -93,16 +101,11 @@ fn bind(listen: SocketAddr) -> std::io::Result<TcpListener> {
 
 async fn answer(State(reached): State<Arc<Reached>>, request: Request) -> Response {
     // To its end, whether or not whoever sent it waits: what is recorded is also stored.
-    let Ok(permit) = Arc::clone(&reached.work).acquire_owned().await else { return told(Answer::Later) };
-    let done = tokio::spawn(async move {
-        let answer = looked_at(&reached.service, request).await;
-        drop(permit);
-        answer
-    });
-    told(done.await.unwrap_or(Answer::Later))
+    told(tokio::spawn(async move { looked_at(&reached, request).await }).await.unwrap_or(Answer::Later))
 }
 
-async fn looked_at(service: &Service, request: Request) -> Answer {
+async fn looked_at(reached: &Reached, request: Request) -> Answer {
+    let service = &reached.service;
     let Ok(channels) = service.channels().await else { return Answer::Later };
     let (head, body) = request.into_parts();
     let path = head.uri.path().trim_start_matches('/');
@@ -122,17 +125,21 @@ async fn looked_at(service: &Service, request: Request) -> Answer {
     if head.method != method || head.uri.query().is_some() {
         return channels.no_message(name, "the method or address is another one");
     }
-    let body = tokio::time::timeout(BODY_TIMEOUT, read(body)).await.unwrap_or(Err(Unread::Broken));
-    let body = match body {
+    let headers = Headers::new(&head.headers);
+    if let Some(refused) = channels.refused_unread(name, headers) {
+        return refused;
+    }
+    let body = tokio::time::timeout(BODY_TIMEOUT, read(body, &reached.read)).await.unwrap_or(Err(Unread::Broken));
+    let (body, _room) = match body {
         Ok(body) => body,
         Err(Unread::TooLarge) => return channels.too_large(name),
         Err(Unread::Broken) => return channels.no_message(name, "the body broke off"),
     };
-    let headers = Headers::new(&head.headers);
+    let Ok(_permit) = reached.work.acquire().await else { return Answer::Later };
     // Checked like any other header by whoever needs it: a mail server that is given two names none.
     let recipient = headers.optional("x-envelope-to").ok().flatten();
     let delivery = Delivery { headers, path: rest, recipient, by_owner: false, body: &body };
-    channels.deliver(name, delivery, service).await
+    channels.deliver(name, delivery, &**service).await
 }
 
 enum Unread {
@@ -140,18 +147,26 @@ enum Unread {
     Broken,
 }
 
-async fn read(body: Body) -> Result<Vec<u8>, Unread> {
+/// The body, and the room that it takes for as long as it is held.
+async fn read(mut body: Body, room: &Arc<Semaphore>) -> Result<(Vec<u8>, OwnedSemaphorePermit), Unread> {
     use axum::body::HttpBody as _;
 
     // Nobody is asked for what would be thrown away.
     if body.size_hint().lower() > MAX_BODY as u64 {
         return Err(Unread::TooLarge);
     }
-    match Limited::new(body, MAX_BODY).collect().await {
-        Ok(read) => Ok(read.to_bytes().into()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Unread::TooLarge),
-        Err(_) => Err(Unread::Broken),
+    let mut taken = Arc::clone(room).acquire_many_owned(0).await.map_err(|_| Unread::Broken)?;
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        if whole.len() + data.len() > MAX_BODY {
+            return Err(Unread::TooLarge);
+        }
+        let more = u32::try_from(data.len()).map_err(|_| Unread::TooLarge)?;
+        taken.merge(Arc::clone(room).acquire_many_owned(more).await.map_err(|_| Unread::Broken)?);
+        whole.extend_from_slice(&data);
     }
+    Ok((whole, taken))
 }
 
 /// The three answers. Every refusal is the same, byte by byte.

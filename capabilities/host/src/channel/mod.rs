@@ -18,6 +18,7 @@ mod writer;
 
 pub(crate) use codes::{Codes, said};
 pub use door::{Answer, Answering, Channel, Channels, Spoken};
+pub(crate) use door::{MOST_BYTES, MOST_ENTRIES};
 pub use event::{Acknowledgement, Event, Item, Message, Refused, Replay};
 pub use headers::Headers;
 pub(crate) use listen::Server;

@@ -144,6 +144,9 @@ pub enum Command {
         /// For whom it speaks
         #[arg(long, value_name = "NAME", default_value = "local")]
         subject: Subject,
+        /// For which slot of that subject's agent
+        #[arg(long, value_name = "SLOT", requires = "subject")]
+        slot: Option<SlotPath>,
         /// As which provider takes them: mcp, openai, anthropic or gemini
         #[arg(long, value_name = "PROFILE", default_value = "mcp")]
         profile: Profile,
@@ -458,6 +461,9 @@ pub enum Policy {
         /// Only this one [default: the local subject and everyone with a manifest]
         #[arg(long, value_name = "NAME")]
         subject: Option<Subject>,
+        /// Only this slot of its agent [default: each of them, and none]
+        #[arg(long, value_name = "SLOT", requires = "subject")]
+        slot: Option<SlotPath>,
     },
     /// Tell whether a subject can ever do something, with a call by which it can
     Reach(ReachArgs),

@@ -26,9 +26,10 @@ pub fn card(pending: &PendingApproval, width: Option<usize>) -> String {
     paper.ours(&format!("  {:<9} {}, risk {}", "class", pending.class, pending.risk.as_str()));
     let identity = &pending.identity;
     paper.ours(&format!(
-        "  {:<9} {} ({}), {}",
+        "  {:<9} {}{} ({}), {}",
         "asked by",
         identity.subject,
+        pending.slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default(),
         identity.origin.as_str(),
         turn_in_words(identity.turn)
     ));

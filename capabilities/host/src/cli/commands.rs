@@ -119,8 +119,8 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             let request = Request::OptInSet { proof: proofs.operator().await?, family, on: state == OnOff::On };
             show::<Value>(connection, &request, output, render::plain).await
         }
-        Command::Surface { subject, profile } => {
-            let request = Request::Surface { subject, profile: profile.as_str().to_owned() };
+        Command::Surface { subject, slot, profile } => {
+            let request = Request::Surface { subject, slot, profile: profile.as_str().to_owned() };
             show::<SurfaceShown>(connection, &request, output, super::surface::shown).await
         }
         Command::Results(super::arguments::Results::Erase { subject }) => {
@@ -139,7 +139,9 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
             show::<PolicyShown>(connection, &Request::PolicyShow, output, super::policy::show).await
         }
         Command::Policy(Policy::Explain(asked)) => super::policy::explain(connection, asked, output).await,
-        Command::Policy(Policy::Matrix { subject }) => super::policy::matrix(connection, subject, output).await,
+        Command::Policy(Policy::Matrix { subject, slot }) => {
+            super::policy::matrix(connection, subject, slot, output).await
+        }
         Command::Policy(Policy::Reach(asked)) => super::policy::reach(connection, asked, output).await,
         Command::Policy(Policy::Compare { file }) => super::policy::compare(connection, file, output).await,
         Command::Policy(Policy::Accept) => super::policy::accept(connection, &proofs, output).await,

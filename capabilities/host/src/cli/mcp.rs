@@ -4,7 +4,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use capability_core::session::Subject;
+use capability_core::session::{SlotPath, Subject};
 use clap::{Args, Subcommand, ValueHint};
 use serde_json::{Value, json};
 
@@ -24,6 +24,9 @@ pub struct Mcp {
     /// Another subject than the local one; needs the operator credential
     #[arg(long, value_name = "NAME")]
     pub subject: Option<Subject>,
+    /// The slot of that subject's agent that the program stands in
+    #[arg(long, value_name = "SLOT", requires = "subject")]
+    pub slot: Option<SlotPath>,
     /// Speak for the subject whose client token is in this file, written by `mcp token create`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
@@ -66,6 +69,9 @@ pub enum McpToken {
         /// For whom it speaks
         #[arg(long, value_name = "NAME")]
         subject: Subject,
+        /// The slot of that subject's agent that it stands in
+        #[arg(long, value_name = "SLOT")]
+        slot: Option<SlotPath>,
         /// Write the token into this file, for nobody else to read, instead of telling it
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         token_file: Option<PathBuf>,
@@ -83,8 +89,8 @@ pub enum McpToken {
 pub async fn perform(connection: &Connection<'_>, mcp: Mcp, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
     match mcp.command {
         None => serve(connection, mcp, proofs).await,
-        Some(McpCommand::Token(McpToken::Create { name, subject, token_file })) => {
-            create(connection, (name, subject), token_file.as_deref(), proofs, output).await
+        Some(McpCommand::Token(McpToken::Create { name, subject, slot, token_file })) => {
+            create(connection, (name, subject, slot), token_file.as_deref(), proofs, output).await
         }
         Some(McpCommand::Token(McpToken::List)) => {
             let request = Request::Mcp(McpRequest::ClientList(proofs.operator().await?));
@@ -109,7 +115,7 @@ async fn serve(connection: &Connection<'_>, mcp: Mcp, proofs: &Proofs) -> Result
         // The pages are a convenience here: where they cannot be served, answers are given on the command line.
         connection.serve_pages_where_owned().await.unwrap_or_else(|fault| note(&format!("{}\n", fault.message)));
     }
-    let speaker = Speaker { subject: mcp.subject, mode: mcp.mode.map(Into::into), proof, token };
+    let speaker = Speaker { subject: mcp.subject, slot: mcp.slot, mode: mcp.mode.map(Into::into), proof, token };
     // Pipes are read without a thread of their own; whatever else the streams are, with one.
     let (input, output) = rmcp::transport::io::stdio_pipes();
     lines(connection, speaker, input, output).await?;
@@ -148,12 +154,12 @@ fn read(path: &Path) -> Result<Redacted, Fault> {
 
 async fn create(
     connection: &Connection<'_>,
-    (name, subject): (Subject, Subject),
+    (name, subject, slot): (Subject, Subject, Option<SlotPath>),
     token_file: Option<&Path>,
     proofs: &Proofs,
     output: Output,
 ) -> Result<u8, Fault> {
-    let request = McpRequest::ClientCreate { proof: proofs.operator().await?, name, subject };
+    let request = McpRequest::ClientCreate { proof: proofs.operator().await?, name, subject, slot };
     let mut made: Value = document(connection.ask(&Request::Mcp(request)).await?)?;
     if let (Some(path), Some(told)) = (token_file, made.as_object_mut()) {
         let token = told.remove("token");
@@ -172,7 +178,8 @@ async fn create(
             Some(path) => format!("its token is in `{}`", path.display()),
             None => format!("its token, which is told this once: {}", text("token")),
         };
-        format!("{} is let in for {}; {token}\n", styled(NAME, text("client")), text("subject"))
+        let slot = made.get("slot").and_then(Value::as_str).map(|slot| format!("/{slot}")).unwrap_or_default();
+        format!("{} is let in for {}{slot}; {token}\n", styled(NAME, text("client")), text("subject"))
     });
     Ok(0)
 }
@@ -183,7 +190,8 @@ fn listed(clients: &[ClientShown]) -> String {
     }
     let row = |client: &ClientShown| {
         let person = client.person.as_ref().map_or("-".to_owned(), ToString::to_string);
-        [client.name.to_string(), client.subject.to_string(), person, client.created.to_string()]
+        let slot = client.slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default();
+        [client.name.to_string(), format!("{}{slot}", client.subject), person, client.created.to_string()]
     };
     layout(["CLIENT", "SUBJECT", "PERSON", "SINCE"], &clients.iter().map(row).collect::<Vec<_>>())
 }

@@ -44,14 +44,16 @@ fn list(found: &[ScheduleShown]) -> String {
         return "nothing is scheduled\n".to_owned();
     }
     let one = |shown: &ScheduleShown| {
-        let ScheduleShown { subject, schedule } = shown;
+        let ScheduleShown { subject, slot, origin, schedule } = shown;
+        let slot = slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default();
         let plan = &schedule.plan;
         let time = |at: Option<capability_core::Timestamp>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
         let last = schedule.last_outcome.as_deref().map_or_else(String::new, |word| format!(", {word}"));
         format!(
-            "{}  {} for `{subject}`\n    at `{}` by the clock of {}\n    next {}; last {}{last}; {} missed\n    {}\n",
+            "{}  {} for `{subject}{slot}`, asked for by way of {}\n    at `{}` by the clock of {}\n    next {}; last {}{last}; {} missed\n    {}\n",
             schedule.number,
             written_out(&plan.capability),
+            origin.as_str(),
             written_out(&plan.cron),
             written_out(&plan.zone),
             time(schedule.next_at),

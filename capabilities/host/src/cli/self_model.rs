@@ -1,7 +1,7 @@
 //! `self-model`: what somebody can do here and now, and each change of it.
 
 use capability_core::self_model::{Ability, Item, SelfModel, SelfModelChange};
-use capability_core::session::{Mode, Origin, Subject};
+use capability_core::session::{Mode, Origin, SlotPath, Subject};
 use clap::{Args, ValueEnum};
 
 use super::arguments::ModeArg;
@@ -17,6 +17,9 @@ pub struct EyesArgs {
     /// Who [default: the local subject]
     #[arg(long, value_name = "NAME")]
     pub subject: Option<Subject>,
+    /// In which slot of that subject's agent [default: in none]
+    #[arg(long, value_name = "SLOT", requires = "subject")]
+    pub slot: Option<SlotPath>,
     /// In which mode
     #[arg(long, value_name = "MODE", default_value = "live")]
     pub mode: ModeArg,
@@ -29,7 +32,7 @@ impl EyesArgs {
     /// As a request says it.
     pub fn eyes(&self) -> Eyes {
         let subject = self.subject.clone().unwrap_or_else(Subject::local);
-        Eyes { subject, mode: Mode::from(self.mode), origin: self.origin.into() }
+        Eyes { subject, slot: self.slot.clone(), mode: Mode::from(self.mode), origin: self.origin.into() }
     }
 }
 

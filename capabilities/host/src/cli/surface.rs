@@ -10,7 +10,8 @@ use crate::skill::SkillToolTold;
 /// The surface for people.
 pub fn shown(surface: &SurfaceShown) -> String {
     let SurfaceShown { subject, profile, bytes, budget, tools, .. } = surface;
-    let mut text = format!("{subject}: {} tools for {profile}; {bytes} of {budget} bytes\n\n", tools.len());
+    let slot = surface.slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default();
+    let mut text = format!("{subject}{slot}: {} tools for {profile}; {bytes} of {budget} bytes\n\n", tools.len());
     let rows: Vec<[String; 3]> = tools
         .iter()
         .map(|tool| {

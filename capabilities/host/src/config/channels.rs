@@ -3,6 +3,7 @@
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use axum::http::HeaderName;
 use capability_core::audit::{ChannelKind, ChannelName};
@@ -10,10 +11,11 @@ use capability_core::handle::is_configured_name;
 use capability_core::session::Subject;
 use serde::Deserialize;
 
-use super::Span;
 use super::bindings::Mistake;
+use super::{Config, ConfigError, Span};
+use crate::channel::replay::MOST_SEEN;
 use crate::channel::verify::email::{Address, Senders, is_domain};
-use crate::channel::verify::{Listed, Remembered, hmac};
+use crate::channel::verify::{Listed, Remembered, TRIED_AGAIN, hmac};
 
 /// `[channels]`: where they listen, how long what they take in is kept, and each of them by its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -54,7 +56,8 @@ pub struct ChannelTable {
     pub window: Option<Span>,
     /// How long a message is known again, 1 m to 30 d; a day, unless it is said.
     pub remember: Option<Span>,
-    /// How many messages it takes in a minute, 1 to 1 000 000; 120, unless it is said.
+    /// How many messages it takes in a minute, 1 to 1 000 000; unless it is said, 120, or as many as can be known again for as long as
+    /// `remember` says.
     pub per_minute: Option<u32>,
     /// Who may write: ids, or `"*"` for whoever the platform lets.
     pub users: Option<Vec<Id>>,
@@ -176,7 +179,7 @@ impl Default for ChannelsSettings {
 }
 
 impl ChannelsSettings {
-    pub(super) fn of(table: &ChannelsTable, subjects: &dyn Fn(&Subject) -> bool) -> Result<Self, Mistake> {
+    pub(super) fn of(table: &ChannelsTable) -> Result<Self, Mistake> {
         let mistake = |key, what: String, help| Mistake { table: "channels".to_owned(), key, what, help };
         let listen = match &table.listen {
             None => Self::default().listen,
@@ -196,7 +199,7 @@ impl ChannelsSettings {
         }
         let each = table.each.iter().map(|(name, table)| {
             let at = format!("channels.{name}");
-            table.checked(name, subjects).map_err(|(key, what, help)| Mistake { table: at, key, what, help })
+            table.checked(name).map_err(|(key, what, help)| Mistake { table: at, key, what, help })
         });
         Ok(Self { listen, retain, each: each.collect::<Result<_, _>>()? })
     }
@@ -208,10 +211,65 @@ impl ChannelsSettings {
     }
 }
 
+impl Config {
+    /// Whether every channel leads to a subject with one manifest: here, or in a file of its own, and not in both.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the channel and its subject.
+    pub(crate) fn check_channels(&self, path: &Path, with_files: &[Subject]) -> Result<(), ConfigError> {
+        for channel in &self.channels_settings.each {
+            let (subject, name) = (&channel.subject, &channel.name);
+            let (what, help) = match (self.subjects.contains_key(subject), with_files.contains(subject)) {
+                (true, false) | (false, true) => continue,
+                (false, false) => (
+                    format!("`[channels.{name}]` leads to `{subject}`, which has no manifest"),
+                    "write `[subjects.\"NAME\"]` with `capabilities = [..]`, which may be empty, or an `agent.yaml` in `subjects/NAME`",
+                ),
+                (true, true) => (
+                    format!("`[channels.{name}]` leads to `{subject}`, which has two manifests, and neither counts"),
+                    "take `[subjects.\"NAME\"]` out of this file, or `subjects/NAME/agent.yaml` away",
+                ),
+            };
+            return Err(ConfigError::Wrong { path: path.to_owned(), line: None, what, help });
+        }
+        Ok(())
+    }
+}
+
+impl ChannelSettings {
+    /// Whether it may take in more than it can know again: whoever is let in could then keep everybody out for hours.
+    pub(crate) fn outgrows_itself(&self) -> bool {
+        u64::from(self.per_minute) > known_a_minute(self.form.kept_strictly(), self.remembered)
+    }
+}
+
+impl Form {
+    /// How many things a message is known by that may not be forgotten for as long as `remember` says, since whoever recorded it
+    /// could send it once more.
+    const fn kept_strictly(&self) -> u64 {
+        match self {
+            Self::Github { .. } | Self::Hmac { timestamp_header: None, .. } => 1,
+            // Its signature, and its id.
+            Self::Email { .. } => 2,
+            Self::Hmac { .. } | Self::Standard | Self::Webhook { .. } | Self::Chat { .. } | Self::Telegram { .. } => 0,
+        }
+    }
+}
+
+/// How many messages a minute can all be known again that are known by so many things each.
+fn known_a_minute(strictly: u64, remembered: Remembered) -> u64 {
+    // What is signed with its time, or anew each time, is kept for no longer than an hour; each message by three things at most.
+    let (by, seconds) = match strictly {
+        0 => (3, TRIED_AGAIN.as_secs().min(remembered.keep.as_secs())),
+        by => (by, remembered.keep.as_secs()),
+    };
+    (MOST_SEEN as u64).saturating_mul(60) / (by * seconds.max(60))
+}
+
 type Wrong = (&'static str, String, &'static str);
 
 impl ChannelTable {
-    fn checked(&self, name: &str, subjects: &dyn Fn(&Subject) -> bool) -> Result<ChannelSettings, Wrong> {
+    fn checked(&self, name: &str) -> Result<ChannelSettings, Wrong> {
         let name: ChannelName = name.parse().map_err(|_| {
             let what = format!("`{}` is no channel's name", name.escape_default());
             ("", what, "name it with a lower-case letter and at most 31 more of `a-z 0-9 _ -`")
@@ -220,24 +278,17 @@ impl ChannelTable {
             let what = "it leads to `local`, which may ask for everything".to_owned();
             return Err(("subject", what, "name a subject with a manifest: what comes from outside is held to one"));
         }
-        if !subjects(&self.subject) {
-            let what = format!("it leads to `{}`, which has no manifest", self.subject);
-            return Err((
-                "subject",
-                what,
-                "write `[subjects.\"NAME\"]` with `capabilities = [..]`, which may be empty",
-            ));
-        }
         self.belongs()?;
         self.secrecy()?;
+        let (form, remembered) = (self.form()?, self.remembered()?);
         Ok(ChannelSettings {
             name,
             subject: self.subject.clone(),
-            per_minute: self.rate()?,
-            remembered: self.remembered()?,
+            per_minute: self.rate(known_a_minute(form.kept_strictly(), remembered))?,
+            remembered,
             secret: self.secret.clone(),
             operators: self.operators()?,
-            form: self.form()?,
+            form,
         })
     }
 
@@ -310,8 +361,10 @@ impl ChannelTable {
         Ok(self.operators.iter().flatten().map(text).collect())
     }
 
-    fn rate(&self) -> Result<u32, Wrong> {
-        match self.per_minute.unwrap_or(PER_MINUTE) {
+    /// Nobody who writes nothing is given more than can be known again.
+    fn rate(&self, known: u64) -> Result<u32, Wrong> {
+        let most = u32::try_from(known.max(1)).unwrap_or(PER_MINUTE);
+        match self.per_minute.unwrap_or(PER_MINUTE.min(most)) {
             rate @ 1..=1_000_000 => Ok(rate),
             other => {
                 let what = format!("`per_minute` is {other}: it is 1 to 1000000");

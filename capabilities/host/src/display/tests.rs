@@ -231,6 +231,10 @@ fn an_encoded_host_is_shown_with_what_it_says() {
     let apple = target(TargetKind::Url, "https://xn--80ak6aa92e.com/");
     assert_eq!(apple.decoded, Decoded::Text("аррӏе.com".into()));
     assert!(apple.is_deceptive());
+    // One letter of another alphabet among ours.
+    let mixed = target(TargetKind::Url, "https://xn--pple-43d.com/");
+    assert_eq!(mixed.decoded, Decoded::Text("аpple.com".into()));
+    assert!(mixed.is_deceptive());
     let broken = target(TargetKind::Host, "XN--0000000.example");
     assert_eq!(broken.decoded, Decoded::Malformed);
     assert!(broken.is_deceptive());

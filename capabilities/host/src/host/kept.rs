@@ -40,7 +40,7 @@ impl Host {
     /// [`SettingError`]; it goes on then.
     pub async fn cancel_schedule(&self, operator: &Operator, number: u64) -> Result<(), SettingError> {
         let found = self.schedules().list(None).await?.into_iter().find(|found| found.schedule.number == number);
-        let subject = found.ok_or(SettingError::NoSuchSchedule)?.subject;
+        let subject = found.ok_or(SettingError::NoSuchSchedule)?.maker.subject;
         self.executor.record_setting(operator, SettingKey::ScheduleCancelled { subject, number }).await?;
         self.schedules().cancel(number, None).await?;
         Ok(())

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use capability_core::Timestamp;
 use capability_core::approval::Operator;
 use capability_core::audit::SettingKey;
-use capability_core::session::Subject;
+use capability_core::session::{SlotPath, Subject};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -57,6 +57,9 @@ pub struct ClientEntry {
     pub name: Subject,
     /// For whom it speaks.
     pub subject: Subject,
+    /// For which slot of its agent; for none, when none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotPath>,
     /// Since when it is let in.
     pub created: Timestamp,
     token_sha256: String,
@@ -127,12 +130,18 @@ impl Clients {
     ///
     /// # Errors
     /// [`ClientError`]; nobody was let in then.
-    pub fn create(&self, name: Subject, subject: Subject, now: Timestamp) -> Result<ClientToken, ClientError> {
+    pub fn create(
+        &self,
+        name: Subject,
+        subject: Subject,
+        slot: Option<SlotPath>,
+        now: Timestamp,
+    ) -> Result<ClientToken, ClientError> {
         let token = random().map(ClientToken).map_err(ClientError::Randomness)?;
         let mut entries = self.entries();
         self.free(&entries, &name)?;
         let mut next = entries.clone();
-        next.push(ClientEntry { name, subject, created: now, token_sha256: token.kept() });
+        next.push(ClientEntry { name, subject, slot, created: now, token_sha256: token.kept() });
         self.write(&next)?;
         *entries = next;
         Ok(token)
@@ -207,11 +216,13 @@ impl Host {
         operator: &Operator,
         name: &Subject,
         subject: &Subject,
+        slot: Option<&SlotPath>,
     ) -> Result<ClientToken, SettingError> {
         self.clients().could_create(name)?;
-        let key = SettingKey::Client { client: name.clone(), subject: subject.clone(), admitted: true };
+        let (client, slot) = (name.clone(), slot.cloned());
+        let key = SettingKey::Client { client, subject: subject.clone(), slot: slot.clone(), admitted: true };
         self.executor().record_setting(operator, key).await?;
-        Ok(self.clients().create(name.clone(), subject.clone(), self.environment().now())?)
+        Ok(self.clients().create(name.clone(), subject.clone(), slot, self.environment().now())?)
     }
 
     /// Lets a program in no more: recorded first, turned away second.
@@ -220,7 +231,7 @@ impl Host {
     /// [`SettingError`]; it is let in as before then.
     pub(crate) async fn revoke_client(&self, operator: &Operator, name: &Subject) -> Result<(), SettingError> {
         let found = self.clients().all().into_iter().find(|entry| entry.name == *name).ok_or(ClientError::Unknown)?;
-        let key = SettingKey::Client { client: found.name, subject: found.subject, admitted: false };
+        let key = SettingKey::Client { client: found.name, subject: found.subject, slot: found.slot, admitted: false };
         self.executor().record_setting(operator, key).await?;
         Ok(self.clients().revoke(name)?)
     }
@@ -238,8 +249,8 @@ mod tests {
         let path = directory.path().join("clients");
         let clients = Clients::open(path.clone()).unwrap();
         let now = Timestamp::from_micros(1);
-        let token = clients.create("desktop".parse().unwrap(), "anna".parse().unwrap(), now).unwrap();
-        let taken = clients.create("desktop".parse().unwrap(), "ben".parse().unwrap(), now);
+        let token = clients.create("desktop".parse().unwrap(), "anna".parse().unwrap(), None, now).unwrap();
+        let taken = clients.create("desktop".parse().unwrap(), "ben".parse().unwrap(), None, now);
         assert!(matches!(taken, Err(ClientError::Taken)));
         // Nothing of the token is kept but a hash.
         assert!(!std::fs::read_to_string(&path).unwrap().contains(&token.reveal()));

@@ -2,7 +2,7 @@
 
 use capability_core::Timestamp;
 use capability_core::approval::HistoryEntry;
-use capability_core::session::Subject;
+use capability_core::session::{Origin, SlotPath, Subject};
 use serde::{Deserialize, Serialize};
 
 /// One open review, in its subject's words.
@@ -40,6 +40,11 @@ pub struct StateShown {
 pub struct ScheduleShown {
     /// For whom it acts.
     pub subject: Subject,
+    /// The slot of that subject's agent that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotPath>,
+    /// What brought the call that made it.
+    pub origin: Origin,
     /// The schedule, in its subject's words.
     #[serde(flatten)]
     pub schedule: capability_core::handle::Scheduled,

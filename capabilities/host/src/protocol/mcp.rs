@@ -5,7 +5,7 @@ use core::num::NonZeroU32;
 use capability_core::Timestamp;
 use capability_core::approval::ApprovalId;
 use capability_core::contract::{Network, SideEffect};
-use capability_core::session::{SessionId, Subject};
+use capability_core::session::{SessionId, SlotPath, Subject};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -38,6 +38,9 @@ pub enum McpRequest {
         name: Subject,
         /// For whom it speaks.
         subject: Subject,
+        /// For which slot of its agent.
+        #[serde(default)]
+        slot: Option<SlotPath>,
     },
     /// Every client that is let in. Operators only.
     ClientList(Proof),
@@ -189,6 +192,9 @@ pub struct ClientShown {
     pub name: Subject,
     /// For whom it speaks.
     pub subject: Subject,
+    /// For which slot of its agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotPath>,
     /// Since when.
     pub created: Timestamp,
     /// The person whose answers it may bring, when the configuration names one.

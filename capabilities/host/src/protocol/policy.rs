@@ -5,7 +5,7 @@ use core::num::NonZeroU32;
 use capability_core::Timestamp;
 use capability_core::policy::analysis::{Comparison, Reach};
 use capability_core::self_model::SelfModel;
-use capability_core::session::{Mode, Origin, Subject};
+use capability_core::session::{Mode, Origin, SlotPath, Subject};
 use serde::{Deserialize, Serialize};
 
 use super::Proof;
@@ -20,11 +20,17 @@ pub enum PolicyQuestion {
     Matrix {
         /// Whom.
         subject: Option<Subject>,
+        /// Which slot of its agent; every one, and none, when none is named.
+        #[serde(default)]
+        slot: Option<SlotPath>,
     },
     /// Whether a subject can ever do something.
     Reach {
         /// Who.
         subject: Subject,
+        /// In which slot of its agent; in every one, and in none, when none is named.
+        #[serde(default)]
+        slot: Option<SlotPath>,
         /// What; everything when nothing is named.
         capability: Option<String>,
         /// Without anybody being asked.
@@ -73,6 +79,9 @@ pub struct AskedCall {
 pub struct Eyes {
     /// Who.
     pub subject: Subject,
+    /// In which slot of its agent.
+    #[serde(default)]
+    pub slot: Option<SlotPath>,
     /// In which mode.
     pub mode: Mode,
     /// From where.
@@ -84,6 +93,9 @@ pub struct Eyes {
 pub struct Reached {
     /// The capability, as `name@version`.
     pub capability: String,
+    /// The slot of the subject's agent that this is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotPath>,
     /// Whether.
     pub reach: Reach,
 }

@@ -1,6 +1,6 @@
 //! What a model is shown, for operators.
 
-use capability_core::session::Subject;
+use capability_core::session::{SlotPath, Subject};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,6 +11,9 @@ use crate::skill::SkillTold;
 pub struct SurfaceShown {
     /// Whose.
     pub subject: Subject,
+    /// The slot of its agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotPath>,
     /// Whose way of writing tools.
     pub profile: String,
     /// The array of tools.

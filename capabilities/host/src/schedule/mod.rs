@@ -11,13 +11,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capability_core::executor::Proposal;
-use capability_core::handle::{BrokerFault, Plan, Scheduled};
-use capability_core::session::{Declaration, Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
+use capability_core::handle::{BrokerFault, Lease, Plan, Scheduled};
+use capability_core::session::{
+    Declaration, Declarations, Mode, Origin, Session, SessionIdentity, SlotPath, Subject, TurnId,
+};
 use capability_core::{Environment, Timestamp};
 
 use crate::host::Host;
 use crate::protocol::drawn_turn;
-use crate::store::sqlite::{OwnedSchedule, SqliteSchedules};
+use crate::store::sqlite::{Maker, OwnedSchedule, SqliteSchedules};
 use cron::Times;
 
 /// How late a run may begin: the host looks every ten seconds, and may be busy.
@@ -40,8 +42,12 @@ impl Schedules {
         Self { store, environment, known }
     }
 
-    /// When a plan would run next.
-    pub fn foreseen(&self, plan: &Plan) -> Result<Vec<Timestamp>, BrokerFault> {
+    /// When a plan of this call's would run next.
+    pub fn foreseen(&self, lease: &Lease, plan: &Plan) -> Result<Vec<Timestamp>, BrokerFault> {
+        // Whoever is above it would not be above its runs: they outlive it.
+        if lease.acts_for_another() {
+            return Err(BrokerFault::ActsForAnother);
+        }
         if !plan.fits() {
             return Err(BrokerFault::CapExceeded);
         }
@@ -64,10 +70,11 @@ impl Schedules {
         if next.is_empty() { Err(BrokerFault::MalformedPlan) } else { Ok(next) }
     }
 
-    /// Makes a schedule of the identity's subject.
-    pub async fn create(&self, identity: &SessionIdentity, plan: Plan) -> Result<u64, BrokerFault> {
-        let next = self.foreseen(&plan)?.first().copied().ok_or(BrokerFault::MalformedPlan)?;
-        self.store.create(identity.subject.clone(), plan, next).await
+    /// Makes a schedule of the call's subject: of the very slot that asked, for the reason that brought it.
+    pub async fn create(&self, lease: &Lease, plan: Plan) -> Result<u64, BrokerFault> {
+        let next = self.foreseen(lease, &plan)?.first().copied().ok_or(BrokerFault::MalformedPlan)?;
+        let SessionIdentity { subject, origin, .. } = lease.identity().clone();
+        self.store.create(Maker { subject, slot: lease.slot().cloned(), origin }, plan, next).await
     }
 
     /// The schedules of the identity's subject.
@@ -104,7 +111,7 @@ impl Host {
     }
 
     async fn run(&self, due: OwnedSchedule, now: Timestamp) {
-        let OwnedSchedule { subject, schedule: Scheduled { number, plan, next_at, .. } } = due;
+        let OwnedSchedule { maker, schedule: Scheduled { number, plan, next_at, .. } } = due;
         let Some(due_at) = next_at else { return };
         let times = Times::of(&plan.cron, &plan.zone);
         let next = times.as_ref().and_then(|times| times.after(now));
@@ -120,7 +127,7 @@ impl Host {
         if !matches!(store.move_on(number, due_at, next, went_by, Some(now)).await, Ok(true)) {
             return;
         }
-        let Some(session) = self.session_of(&subject, number, &plan) else {
+        let Some(session) = self.session_of(&maker, number, &plan.capability) else {
             let _ = store.ended(number, "rejected").await;
             return;
         };
@@ -130,35 +137,40 @@ impl Host {
             let _ = store.ended(number, "pending").await;
             // It waits for as long as any question does, and no longer.
             if executor.answered(&session, approval).await.is_ok() {
+                // By then its maker's manifest may say something else.
+                let Some(session) = self.session_of(&maker, number, &plan.capability) else { return };
                 outcome = executor.resume(&session, approval).await;
             }
         }
         let _ = store.ended(number, outcome.kind().as_str()).await;
     }
 
-    /// A fresh turn of a schedule, for the subject that made it.
-    fn session_of(&self, subject: &Subject, number: u64, plan: &Plan) -> Option<Session> {
-        let identity = |subject: Subject| {
+    /// A fresh turn of a schedule, for the subject and slot that made it. What its maker may not do for the reason that brought it
+    /// then, its runs may not do either.
+    fn session_of(&self, maker: &Maker, number: u64, capability: &str) -> Option<Session> {
+        let identity = |subject: Subject, origin: Origin| {
             let mut drawn = [0; 8];
             self.environment().fill_random(&mut drawn);
             let turn: TurnId = drawn_turn(u64::from_be_bytes(drawn));
-            SessionIdentity { id: self.new_session_id(), subject, mode: Mode::Live, origin: Origin::Schedule, turn }
+            SessionIdentity { id: self.new_session_id(), subject, mode: Mode::Live, origin, turn }
         };
-        let own = Declarations::only(vec![plan.capability.parse().ok()?]);
+        let own = Declarations::only(vec![capability.parse().ok()?]);
         let schedule: Subject = format!("schedule:{number}").parse().ok()?;
-        let behind = self.sessions().open(identity(subject.clone()), self.declarations(subject));
-        Some(self.sessions().open_for(&behind, identity(schedule), own))
+        let Maker { subject, slot, origin } = maker;
+        let declarations = self.declarations(subject, slot.as_ref());
+        let behind = self.sessions().open_in(slot.clone(), identity(subject.clone(), *origin), declarations);
+        Some(self.sessions().open_for(&behind, identity(schedule, Origin::Schedule), own))
     }
 
-    /// What a subject declares now, by its manifest.
-    fn declarations(&self, subject: &Subject) -> Declarations {
+    /// What a subject declares now in a slot, by its manifest.
+    fn declarations(&self, subject: &Subject, slot: Option<&SlotPath>) -> Declarations {
         if *subject == Subject::local() {
             return Declarations::everything();
         }
-        match (self.config().subjects.get(subject), self.manifests().read(subject, None)) {
+        match (self.config().subjects.get(subject), self.manifests().read(subject, slot)) {
             (None, Ok(Some(declarations))) => declarations,
-            (Some(manifest), Ok(None)) => Declarations::only(manifest.capabilities.clone()),
-            // Without a manifest that counts it declares nothing.
+            (Some(manifest), Ok(None)) if slot.is_none() => Declarations::only(manifest.capabilities.clone()),
+            // Without a manifest that counts, or without that slot in it, it declares nothing.
             _ => Declarations::only(Vec::new()),
         }
     }

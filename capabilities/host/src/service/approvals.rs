@@ -98,8 +98,9 @@ impl Service {
     pub(crate) async fn edit(&self, operator: &Operator, id: ApprovalId, arguments: &str) -> Result<EditReply, Fault> {
         let executor = self.host.executor();
         let found = executor.approval(operator, id).await.map_err(broken)?;
-        let identity = found.ok_or_else(|| Fault::refused("no approval has that id", LIST))?.summary.identity;
-        let session = self.session_for(identity.subject, None, identity.mode, identity.turn)?;
+        let found = found.ok_or_else(|| Fault::refused("no approval has that id", LIST))?;
+        let (identity, slot) = (found.summary.identity, found.filed.and_then(|filed| filed.approval.slot));
+        let session = self.session_for(identity.subject, slot.as_ref(), identity.mode, identity.turn)?;
         let edited = executor.edit(operator, &session, id, arguments.as_bytes()).await.map_err(refused)?;
         let (successor, superseded) = (edited.successor(), edited.superseded);
         if superseded {

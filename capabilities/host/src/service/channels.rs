@@ -114,8 +114,13 @@ impl Service {
             )
         })?;
         let InboxEntry { session: id, turn, .. } = entry;
+        // What one slot was granted because of a message is not another's.
+        let id = match session.slot() {
+            None => id,
+            Some(_) => super::session_of("entry", &subject, session.slot(), id.as_bytes()),
+        };
         let identity = SessionIdentity { id, subject, mode, origin: Origin::Channel, turn };
-        Ok(self.host.sessions().open(identity, session.declarations().clone()))
+        Ok(self.host.sessions().open_in(session.slot().cloned(), identity, session.declarations().clone()))
     }
 
     /// A code by which somebody at a channel may answer this question, once.
@@ -180,6 +185,17 @@ impl Service {
         }
     }
 
+    /// A subject whose inbox will soon take nothing in.
+    async fn fullest_inbox(&self) -> Option<Subject> {
+        for channel in &self.host.config().channels().each {
+            let held = self.host.inbox().held(&channel.subject).await.ok()?;
+            if held.entries >= channel::MOST_ENTRIES / 10 * 9 || held.bytes >= channel::MOST_BYTES / 10 * 9 {
+                return Some(channel.subject.clone());
+            }
+        }
+        None
+    }
+
     /// Which channels there are, and whether they start.
     pub(super) async fn channels_probe(&self) -> Probe {
         let settings = self.host.config().channels();
@@ -196,6 +212,7 @@ impl Service {
                     settings.listen
                 );
                 let open = settings.each.iter().find(|one| one.is_open());
+                let outgrows = settings.each.iter().find(|one| one.outgrows_itself());
                 match open {
                     _ if !settings.is_loopback() => super::doctor::weak(
                         "channels",
@@ -207,7 +224,22 @@ impl Service {
                         format!("{found}; whoever reaches `{}` is let in", open.name),
                         "give it a `secret`",
                     ),
-                    None => super::doctor::ok("channels", found),
+                    None => match (outgrows, self.fullest_inbox().await) {
+                        (Some(one), _) => super::doctor::weak(
+                            "channels",
+                            format!(
+                                "{found}; `{}` may take in more within its `remember` than it can know again",
+                                one.name
+                            ),
+                            "lower its `per_minute` or its `remember`: once it knows all it can, it refuses everything",
+                        ),
+                        (None, Some(subject)) => super::doctor::weak(
+                            "channels",
+                            format!("{found}; the inbox of `{subject}` is nearly full"),
+                            "erase it with `capability inbox --subject NAME --erase`, or lower `retain` under `[channels]`",
+                        ),
+                        (None, None) => super::doctor::ok("channels", found),
+                    },
                 }
             }
         }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{DOCTOR, Service};
 use crate::protocol::{Fault, ReviewShown, ScheduleShown, StateShown};
+use crate::store::sqlite::{Maker, OwnedSchedule};
 
 impl Service {
     pub(super) async fn open_reviews(&self, _: &Operator) -> Result<Vec<ReviewShown>, Fault> {
@@ -29,7 +30,7 @@ impl Service {
 
     pub(super) async fn every_schedule(&self, _: &Operator) -> Result<Vec<ScheduleShown>, Fault> {
         let found = self.host.schedules().list(None).await.map_err(broken)?;
-        Ok(found.into_iter().map(|found| ScheduleShown { subject: found.subject, schedule: found.schedule }).collect())
+        Ok(found.into_iter().map(shown).collect())
     }
 
     pub(super) async fn cancel_schedule(&self, operator: &Operator, number: u64) -> Result<Value, Fault> {
@@ -56,4 +57,9 @@ impl Service {
 
 fn broken(error: StoreFault) -> Fault {
     Fault::broken(error.to_string(), DOCTOR)
+}
+
+fn shown(found: OwnedSchedule) -> ScheduleShown {
+    let OwnedSchedule { maker: Maker { subject, slot, origin }, schedule } = found;
+    ScheduleShown { subject, slot, origin, schedule }
 }

@@ -81,8 +81,9 @@ impl Service {
             McpRequest::SkillPart(caller, name, path) => {
                 super::document(&self.resource(&self.asker(caller, peer)?.session, name, path)?)
             }
-            McpRequest::ClientCreate { proof, name, subject } => {
-                super::document(&self.create_client(&self.operator(proof, peer)?, name, subject).await?)
+            McpRequest::ClientCreate { proof, name, subject, slot } => {
+                let operator = self.operator(proof, peer)?;
+                super::document(&self.create_client(&operator, name, subject, slot.as_ref()).await?)
             }
             McpRequest::ClientList(proof) => super::document(&self.clients(&self.operator(proof, peer)?)),
             McpRequest::ClientRevoke(proof, name) => {
@@ -126,8 +127,7 @@ impl Service {
             SurfaceCall::Refused(SurfaceRefusal { message, help }) => return Ok(ToolReply::Refused { message, help }),
         };
         let meant = called.tool.as_ref();
-        let subject = asker.session.identity().subject.clone();
-        let same = meant.map(|tool| Same::of(subject, tool, &call.tool, &call.arguments));
+        let same = meant.map(|tool| Same::of(&asker.session, tool, &call.tool, &call.arguments));
         let now = self.host.environment().now();
         let (approval, told) = match (&call.state, &same) {
             (Some(sealed), Some(same)) => match self.states.open(sealed, same) {

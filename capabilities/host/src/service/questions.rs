@@ -4,10 +4,12 @@ use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
 
-use capability_core::policy::analysis::{Asker, Entry, Matrix, Sketch, Surroundings, compare, explain, matrix, reach};
+use capability_core::policy::analysis::{
+    Asker, Entry, Matrix, Row, Sketch, Surroundings, compare, explain, matrix, reach,
+};
 use capability_core::policy::{self, Registered};
 use capability_core::self_model::SelfModel;
-use capability_core::session::{Declarations, Mode, Subject};
+use capability_core::session::{Declarations, Mode, SlotPath, Subject};
 use rustix::process::Pid;
 use serde_json::json;
 
@@ -25,9 +27,11 @@ impl Service {
     pub(super) async fn asked(&self, question: &PolicyQuestion, peer: Option<Pid>) -> Result<Reply, Fault> {
         match question {
             PolicyQuestion::Explain(call) => document(&self.explained(call)?),
-            PolicyQuestion::Matrix { subject } => document(&blocking(|| self.table(subject.as_ref()))?),
-            PolicyQuestion::Reach { subject, capability, unasked } => {
-                document(&blocking(|| self.reached(subject, capability.as_deref(), *unasked))?)
+            PolicyQuestion::Matrix { subject, slot } => {
+                document(&blocking(|| self.table(subject.as_ref(), slot.as_ref()))?)
+            }
+            PolicyQuestion::Reach { subject, slot, capability, unasked } => {
+                document(&blocking(|| self.reached(subject, slot.as_ref(), capability.as_deref(), *unasked))?)
             }
             PolicyQuestion::Compare { file } => document(&blocking(|| self.compared(file.as_ref()))?),
             PolicyQuestion::Accept { proof, digest } => {
@@ -69,43 +73,82 @@ impl Service {
             at: at.unwrap_or_else(|| self.host.environment().now()),
             class: None,
         };
-        let declarations = self.manifest(&eyes.subject)?;
+        let declarations = self.declared(&eyes.subject, eyes.slot.as_ref())?;
         let asker = Asker { subject: &eyes.subject, declarations: &declarations, mode: eyes.mode, behind: &[] };
         let in_force = executor.policy();
         let decision = policy::explain(&sketch.question(capability, &asker, executor, &in_force));
         Ok(explain(sketch.clone(), &decision))
     }
 
-    pub(crate) fn table(&self, subject: Option<&Subject>) -> Result<Matrix, Fault> {
+    /// What subjects may, each in every slot that it may ask from. A manifest that is none is told in its row.
+    pub(crate) fn table(&self, subject: Option<&Subject>, slot: Option<&SlotPath>) -> Result<Matrix, Fault> {
         let (local, known) = (Subject::local(), self.host.subjects());
-        let subjects: Vec<&Subject> = match subject {
-            Some(subject) => vec![subject],
-            None => core::iter::once(&local).chain(&known).collect(),
+        let asked = match (subject, slot) {
+            (Some(subject), slot) => {
+                self.from_everywhere(subject, slot)?.into_iter().map(|one| (subject, Ok(one))).collect()
+            }
+            (None, Some(_)) => return Err(Fault::usage("a slot is a subject's", "say whose with `--subject NAME`")),
+            (None, None) => core::iter::once(&local)
+                .chain(&known)
+                .flat_map(|subject| match self.from_everywhere(subject, None) {
+                    Ok(all) => all.into_iter().map(|one| (subject, Ok(one))).collect(),
+                    Err(fault) => vec![(subject, Err(fault.message))],
+                })
+                .collect::<Vec<_>>(),
         };
-        let declared: Vec<(&Subject, Declarations)> =
-            subjects.into_iter().map(|subject| Ok((subject, self.manifest(subject)?))).collect::<Result<_, Fault>>()?;
-        let askers: Vec<_> = declared
-            .iter()
-            .map(|(subject, declarations)| Asker { subject, declarations, mode: Mode::Live, behind: &[] })
-            .collect();
         let executor = self.host.executor();
-        Ok(matrix(&executor.policy(), &askers, &self.callable(), executor, self.host.environment().now()))
+        let (in_force, now, callable) = (executor.policy(), self.host.environment().now(), self.callable());
+        let askers = asked.iter().filter_map(|(subject, from)| {
+            let (_, declarations) = from.as_ref().ok()?;
+            Some(Asker { subject, declarations, mode: Mode::Live, behind: &[] })
+        });
+        let mut told = matrix(&in_force, &askers.collect::<Vec<_>>(), &callable, executor, now).rows.into_iter();
+        let rows = asked.iter().filter_map(|(subject, from)| match from {
+            Ok((slot, _)) => told.next().map(|row| Row { slot: slot.clone(), ..row }),
+            Err(fault) => {
+                let (subject, fault) = ((*subject).clone(), Some(fault.clone()));
+                Some(Row { subject, slot: None, fault, standings: Vec::new() })
+            }
+        });
+        Ok(Matrix { rows: rows.collect() })
     }
 
-    fn reached(&self, subject: &Subject, capability: Option<&str>, unasked: bool) -> Result<Vec<Reached>, Fault> {
-        let declarations = self.manifest(subject)?;
-        let asker = Asker { subject, declarations: &declarations, mode: Mode::Live, behind: &[] };
+    /// Everywhere that a subject may ask from, with what it declares there; or the one slot that is named.
+    fn from_everywhere(
+        &self,
+        subject: &Subject,
+        slot: Option<&SlotPath>,
+    ) -> Result<Vec<(Option<SlotPath>, Declarations)>, Fault> {
+        let slots = match slot {
+            Some(slot) => vec![Some(slot.clone())],
+            None => self.slots(subject)?,
+        };
+        slots.into_iter().map(|slot| Ok((slot.clone(), self.declared(subject, slot.as_ref())?))).collect()
+    }
+
+    fn reached(
+        &self,
+        subject: &Subject,
+        slot: Option<&SlotPath>,
+        capability: Option<&str>,
+        unasked: bool,
+    ) -> Result<Vec<Reached>, Fault> {
+        let from = self.from_everywhere(subject, slot)?;
         let executor = self.host.executor();
-        let (in_force, now) = (executor.policy(), self.host.environment().now());
+        let (in_force, now, callable) = (executor.policy(), self.host.environment().now(), self.callable());
         let around: &dyn Surroundings = executor;
-        let named = |entry: &Entry<'_>| capability.is_none_or(|name| entry.capability.name().as_str() == name);
-        let found: Vec<_> = self
-            .callable()
+        let named = |entry: &&Entry<'_>| capability.is_none_or(|name| entry.capability.name().as_str() == name);
+        let found: Vec<_> = callable
             .iter()
-            .filter(|entry| named(entry))
-            .map(|entry| Reached {
-                capability: entry.capability.to_string(),
-                reach: reach(&in_force, &asker, entry, unasked, around, now),
+            .filter(named)
+            .flat_map(|entry| from.iter().map(move |from| (entry, from)))
+            .map(|(entry, (slot, declarations))| {
+                let asker = Asker { subject, declarations, mode: Mode::Live, behind: &[] };
+                Reached {
+                    capability: entry.capability.to_string(),
+                    slot: slot.clone(),
+                    reach: reach(&in_force, &asker, entry, unasked, around, now),
+                }
             })
             .collect();
         match capability {
@@ -147,8 +190,8 @@ impl Service {
     }
 
     fn seen_by(&self, eyes: &Eyes) -> Result<SelfModel, Fault> {
-        let Eyes { subject, mode, origin } = eyes;
-        let declarations = self.manifest(subject)?;
+        let Eyes { subject, slot, mode, origin } = eyes;
+        let declarations = self.declared(subject, slot.as_ref())?;
         let asker = Asker { subject, declarations: &declarations, mode: *mode, behind: &[] };
         let (executor, now) = (self.host.executor(), self.host.environment().now());
         Ok(SelfModel::of(executor.registry(), &executor.policy(), &asker, *origin, executor, now))

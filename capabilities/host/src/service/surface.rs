@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capability_core::session::{Mode, Subject, TurnId};
+use capability_core::session::{Mode, SlotPath, Subject, TurnId};
 use capability_core::surface::{LeftOut, Profile, RESIDENT_BUDGET, Surface, SurfaceOptions};
 
 use super::Service;
@@ -20,8 +20,13 @@ impl Service {
     }
 
     /// What a model would be shown, and everything that an operator should know about it.
-    pub(super) fn surface(&self, subject: &Subject, profile: Profile) -> Result<SurfaceShown, Fault> {
-        let session = self.session_for(subject.clone(), None, Mode::Live, TurnId(0))?;
+    pub(super) fn surface(
+        &self,
+        subject: &Subject,
+        slot: Option<&SlotPath>,
+        profile: Profile,
+    ) -> Result<SurfaceShown, Fault> {
+        let session = self.session_for(subject.clone(), slot, Mode::Live, TurnId(0))?;
         let made = Surface::of_session(self.host.executor(), &session, &self.surface_options());
         let rendered = made.rendered(profile);
         let losses = rendered.tools.iter().flat_map(|tool| {
@@ -47,6 +52,7 @@ impl Service {
         });
         Ok(SurfaceShown {
             subject: subject.clone(),
+            slot: slot.cloned(),
             profile: profile.as_str().to_owned(),
             bytes: made.bytes(),
             budget: RESIDENT_BUDGET,

@@ -1,11 +1,12 @@
 //! An `agent.yaml`, and the manifest of one of its components.
 
-use std::collections::BTreeMap;
+use core::marker::PhantomData;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component as Part, Path, PathBuf};
 
 use capability_core::session::{Declaration, Declarations, Demand};
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_saphyr::{DuplicateKeyPolicy, options};
 
 use super::SlotPath;
@@ -61,6 +62,7 @@ pub(super) struct Agent {
     _agent: Option<IgnoredAny>,
     capabilities: Capabilities,
     /// Manifests of the agent's components, each a file below the manifest's own directory.
+    #[serde(deserialize_with = "each_once")]
     pub(super) components: BTreeMap<SlotPath, ComponentFile>,
     approval: Approval,
     tools: Tools,
@@ -73,6 +75,7 @@ struct Capabilities {
     /// For every slot.
     defaults: Vec<Declaration>,
     /// For one slot beyond that.
+    #[serde(deserialize_with = "each_once")]
     slots: BTreeMap<SlotPath, Vec<Declaration>>,
 }
 
@@ -176,6 +179,17 @@ impl Agent {
         self.capabilities.defaults.iter().chain(self.capabilities.slots.values().flatten()).collect()
     }
 
+    /// Everything that it has somebody asked about, or denies.
+    pub(super) fn demanded(&self) -> Vec<Declaration> {
+        said(&self.approval, &self.tools)
+    }
+
+    /// Every slot, in order.
+    pub(super) fn slots(&self) -> Vec<SlotPath> {
+        let slots: BTreeSet<_> = self.capabilities.slots.keys().chain(self.components.keys()).collect();
+        slots.into_iter().cloned().collect()
+    }
+
     pub(super) fn has_slot(&self, slot: &SlotPath) -> bool {
         self.capabilities.slots.contains_key(slot) || self.components.contains_key(slot)
     }
@@ -206,12 +220,52 @@ impl Component {
     pub(super) fn declared(&self) -> &[Declaration] {
         &self.capabilities
     }
+
+    pub(super) fn demanded(&self) -> Vec<Declaration> {
+        said(&self.approval, &self.tools)
+    }
 }
 
 fn demands(approval: &Approval, tools: &Tools) -> Vec<(Declaration, Demand)> {
     let said = approval.capabilities.iter().map(|(said, word)| (said, *word));
     let known = tools.metadata.iter().map(|(said, metadata)| (said, metadata.approval));
     said.chain(known).filter_map(|(said, word)| Some((said.0.parse().ok()?, word.demand()?))).collect()
+}
+
+/// Every key, whatever is said to it: one that means nothing was meant.
+fn said(approval: &Approval, tools: &Tools) -> Vec<Declaration> {
+    let keys = approval.capabilities.keys().chain(tools.metadata.keys());
+    keys.filter_map(|Said(key)| key.parse().ok()).collect()
+}
+
+/// A table by slots in which each stands once. Two spellings are one slot: the later one would be taken for both.
+fn each_once<'de, T, D>(deserializer: D) -> Result<BTreeMap<SlotPath, T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    struct EachOnce<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for EachOnce<T> {
+        type Value = BTreeMap<SlotPath, T>;
+
+        fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            f.write_str("a table by slots")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+            let mut slots = BTreeMap::new();
+            while let Some((slot, value)) = table.next_entry::<SlotPath, T>()? {
+                if slots.contains_key(&slot) {
+                    return Err(A::Error::custom(format_args!("the slot `{slot}` stands here twice")));
+                }
+                slots.insert(slot, value);
+            }
+            Ok(slots)
+        }
+    }
+
+    deserializer.deserialize_map(EachOnce(PhantomData))
 }
 
 /// Keys are declarations too.

@@ -5,16 +5,16 @@
 //! taken back is taken back from the next call on. Source: the boundary contract, "Capability Rule" and "Approval Rule".
 
 mod manifest;
-mod slot;
 
+pub use capability_core::session::SlotPath;
 pub use manifest::ManifestError;
-pub use slot::SlotPath;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use capability_core::nearest;
+use capability_core::policy::analysis::Entry;
 use capability_core::registry::Registry;
 use capability_core::session::{DECLARED_EFFECTS, Declaration, Declarations, Subject};
 
@@ -27,23 +27,47 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// The manifests of a data directory.
 pub(crate) struct Manifests {
     dir: PathBuf,
-    /// Everything that can be declared.
-    known: BTreeSet<String>,
+    /// Everything that can be declared, and how.
+    known: BTreeMap<String, Scoping>,
     /// The capabilities of the build: its own tools.
     tools: BTreeSet<String>,
     /// The providers that the operator configured.
     providers: BTreeSet<String>,
 }
 
+/// How calls of one name are told apart by a scope.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scoping {
+    /// There are calls with one.
+    with: bool,
+    /// There are calls without one.
+    without: bool,
+}
+
+impl Scoping {
+    /// What authors ask for by name, or by name and scope.
+    const EITHER: Self = Self { with: true, without: true };
+}
+
 impl Manifests {
     /// Of the directory `dir`, which need not be there.
     pub(crate) fn new(dir: PathBuf, registry: &Registry, providers: BTreeSet<String>) -> Self {
-        Self::of(dir, registry.iter().map(|held| held.entry().name().as_str()), providers)
+        let names = registry.iter().map(|held| {
+            let (entry, with) = (held.entry(), held.entry().scope().is_some());
+            (entry.name().as_str(), Scoping { with, without: !with || Entry::of(held).scope_optional })
+        });
+        Self::of(dir, names, providers)
     }
 
-    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = &'n str>, providers: BTreeSet<String>) -> Self {
-        let tools: BTreeSet<String> = names.map(str::to_owned).collect();
-        let known = tools.iter().cloned().chain(DECLARED_EFFECTS.map(str::to_owned)).collect();
+    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = (&'n str, Scoping)>, providers: BTreeSet<String>) -> Self {
+        let mut known: BTreeMap<String, Scoping> = BTreeMap::new();
+        for (name, scoping) in names {
+            // Versions of one name may differ.
+            let of_all = known.entry(name.to_owned()).or_default();
+            *of_all = Scoping { with: of_all.with || scoping.with, without: of_all.without || scoping.without };
+        }
+        let tools = known.keys().cloned().collect();
+        known.extend(DECLARED_EFFECTS.map(|name| (name.to_owned(), Scoping::EITHER)));
         Self { dir, known, tools, providers }
     }
 
@@ -72,6 +96,29 @@ impl Manifests {
         subject: &Subject,
         slot: Option<&SlotPath>,
     ) -> Result<Option<Declarations>, ManifestError> {
+        let Some((agent, components)) = self.parsed(subject)? else { return Ok(None) };
+        if let Some(slot) = slot.filter(|slot| !agent.has_slot(slot)) {
+            return Err(ManifestError::new(
+                &self.path(subject),
+                None,
+                format!("it has no slot `{slot}`"),
+                "name one under `slots` or `components`, or leave the slot out",
+            ));
+        }
+        let own = slot.and_then(|slot| components.get(slot));
+        Ok(Some(agent.declarations(slot, own)))
+    }
+
+    /// Every slot of a subject's agent, in order; none when it has no manifest here.
+    ///
+    /// # Errors
+    /// As [`Manifests::read`].
+    pub(crate) fn slots(&self, subject: &Subject) -> Result<Vec<SlotPath>, ManifestError> {
+        Ok(self.parsed(subject)?.map(|(agent, _)| agent.slots()).unwrap_or_default())
+    }
+
+    /// A subject's manifest with those of its components, every word of them looked at.
+    fn parsed(&self, subject: &Subject) -> Result<Option<(Agent, BTreeMap<SlotPath, Component>)>, ManifestError> {
         if !is_directory_name(subject) {
             return Ok(None);
         }
@@ -79,7 +126,8 @@ impl Manifests {
         let Some(text) = self.text(&path)? else { return Ok(None) };
         let agent = Agent::parse(&path, &text)?;
         self.check(&path, agent.declared())?;
-        let mut components = Vec::new();
+        self.check_demands(&path, &agent.demanded())?;
+        let mut components = BTreeMap::new();
         for (at, file) in &agent.components {
             let path = self.dir.join(subject.as_str()).join(file.as_path());
             let Some(text) = self.text(&path)? else {
@@ -92,42 +140,63 @@ impl Manifests {
             };
             let component = Component::parse(&path, &text)?;
             self.check(&path, component.declared())?;
-            components.push((at, component));
+            self.check_demands(&path, &component.demanded())?;
+            components.insert(at.clone(), component);
         }
-        if let Some(slot) = slot.filter(|slot| !agent.has_slot(slot)) {
-            return Err(ManifestError::new(
-                &path,
-                None,
-                format!("it has no slot `{slot}`"),
-                "name one under `slots` or `components`, or leave the slot out",
-            ));
-        }
-        let own = slot.and_then(|slot| components.iter().find(|(at, _)| *at == slot)).map(|(_, component)| component);
-        Ok(Some(agent.declarations(slot, own)))
+        Ok(Some((agent, components)))
     }
 
-    /// Whether everything that is declared exists.
+    /// Whether everything that is declared exists, and some call is meant by it: what covers no call at all was meant otherwise.
     pub(crate) fn check<'d>(
         &self,
         path: &Path,
         declared: impl IntoIterator<Item = &'d Declaration>,
     ) -> Result<(), ManifestError> {
-        let mut unknown = None;
-        for declared in declared {
-            self.check_effect(path, declared)?;
-            if !self.known.contains(declared.name()) {
-                unknown.get_or_insert(declared);
+        // What names an effect wrongly is told first: nothing else is meant by it.
+        let declared: Vec<_> = declared.into_iter().collect();
+        declared.iter().try_for_each(|declared| self.check_effect(path, declared))?;
+        declared.into_iter().try_for_each(|declared| {
+            let scoping = self.exists(path, "declares", declared)?;
+            if !declared.is_scoped() && !scoping.without {
+                return Err(ManifestError::new(
+                    path,
+                    None,
+                    format!("it declares `{declared}`, and every call of that has a scope"),
+                    "write the scope behind a colon, as in `mcp.call:docs`, or `:*` for every one",
+                ));
             }
+            Ok(())
+        })
+    }
+
+    /// The same for what is asked about or denied. Without a scope that is every call of the name.
+    fn check_demands(&self, path: &Path, demanded: &[Declaration]) -> Result<(), ManifestError> {
+        demanded.iter().try_for_each(|demanded| {
+            self.check_effect(path, demanded)?;
+            self.exists(path, "speaks of", demanded).map(drop)
+        })
+    }
+
+    fn exists(&self, path: &Path, verb: &str, named: &Declaration) -> Result<Scoping, ManifestError> {
+        let Some(scoping) = self.known.get(named.name()) else {
+            let near = nearest(named.name(), self.known.keys().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));
+            return Err(ManifestError::new(
+                path,
+                None,
+                format!("it {verb} `{named}`, and this build has no such capability{near}"),
+                "write names as `capability list` shows them, without a version",
+            ));
+        };
+        if named.is_scoped() && !scoping.with {
+            return Err(ManifestError::new(
+                path,
+                None,
+                format!("it {verb} `{named}`, and no call of that has a scope"),
+                "write the name alone",
+            ));
         }
-        let Some(unknown) = unknown else { return Ok(()) };
-        let near = nearest(unknown.name(), self.known.iter().map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));
-        Err(ManifestError::new(
-            path,
-            None,
-            format!("it declares `{unknown}`, and this build has no such capability{near}"),
-            "write names as `capability list` shows them, without a version",
-        ))
+        Ok(*scoping)
     }
 
     /// Whether the provider or tool that an effect names is one. Which tools a provider has is known when it is asked, and looked at then.
@@ -140,7 +209,15 @@ impl Manifests {
             _ => return Ok(()),
         };
         if known.contains(named) {
-            return Ok(());
+            return match self.known.get(named).filter(|_| what == "tool") {
+                Some(scoping) if !scoping.without => Err(ManifestError::new(
+                    path,
+                    None,
+                    format!("it declares `{declared}`, and every call of that has a scope"),
+                    "declare the capability itself with its scope, as in `mcp.call:docs`",
+                )),
+                _ => Ok(()),
+            };
         }
         let near = nearest(named, known.iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; `{near}` is one"));

@@ -6,9 +6,15 @@ use std::path::Path;
 use capability_core::session::{Declarations, Demand, Subject};
 use tempfile::TempDir;
 
-use super::{ManifestError, Manifests, SlotPath};
+use super::{ManifestError, Manifests, Scoping, SlotPath};
 
-const NAMES: [&str; 4] = ["fs.read", "web.search", "mcp.call", "mcp.connect"];
+const NAMES: [(&str, Scoping); 5] = [
+    ("fs.read", Scoping { with: false, without: true }),
+    ("web.search", Scoping { with: false, without: true }),
+    ("mcp.call", Scoping { with: true, without: false }),
+    ("mcp.connect", Scoping { with: true, without: false }),
+    ("lamp.switch", Scoping { with: true, without: true }),
+];
 const PROVIDERS: [&str; 2] = ["docs", "weather"];
 
 struct Subjects {
@@ -99,6 +105,8 @@ fn each_slot_has_the_defaults_and_its_own_and_no_other_ones() {
             "{slot:?}"
         );
     }
+    let slots = subjects.manifests.slots(&kitchen()).unwrap();
+    assert_eq!(slots.iter().map(ToString::to_string).collect::<Vec<_>>(), ["planner", "planner.critic", "writer"]);
     let said = subjects.read(Some("cook")).unwrap_err().to_string();
     assert!(said.contains("no slot `cook`"), "{said}");
 }
@@ -112,6 +120,17 @@ fn a_manifest_asks_for_more_and_never_for_less() {
     // What one place calls `auto` another one denies.
     assert_eq!(demand(None, "mcp.call", Some("docs")), Some(Demand::Deny));
     assert_eq!(demand(None, "fs.read", None), None);
+    // Without a scope it is every call of that name.
+    let none = Subjects::with("approval: { capabilities: { mcp.call: deny, lamp.switch: prompt } }\n");
+    let none = none.read(None).unwrap().unwrap();
+    for (name, scope, said) in [
+        ("mcp.call", Some("docs"), Some(Demand::Deny)),
+        ("mcp.call", None, Some(Demand::Deny)),
+        ("mcp.connect", Some("docs"), None),
+        ("lamp.switch", Some("hall"), Some(Demand::Ask)),
+    ] {
+        assert_eq!(none.demand(name, scope), said, "{name} {scope:?}");
+    }
     // A component's own word is for its own slot.
     assert_eq!(demand(Some("writer"), "fs.read", None), Some(Demand::Ask));
     assert_eq!(demand(Some("writer"), "mcp.call", Some("docs")), Some(Demand::Deny));
@@ -136,12 +155,41 @@ fn what_is_no_manifest_declares_nothing_and_says_what_is_right() {
         ("components: { a: parts/none.yaml }\n", &["no file `parts/none.yaml`"]),
         ("approval: { default: allow }\n", &["line 1"]),
         ("approval: { capabilities: { \"*\": deny } }\n", &["`*` is no declaration"]),
+        // What denies nothing was meant to deny something.
+        ("approval: { capabilities: { fs.raed: deny } }\n", &["fs.raed", "`fs.read` is one that it has"]),
+        ("approval: { capabilities: { fs.raed: auto } }\n", &["fs.raed"]),
+        ("tools: { metadata: { web.serch: { approval: prompt } } }\n", &["web.serch", "`web.search`"]),
+        (
+            "approval: { capabilities: { \"fs.read:notes\": deny } }\n",
+            &["`fs.read:notes`", "no call of that has a scope"],
+        ),
+        // What covers no call at all is no declaration of anything.
+        ("capabilities:\n  defaults: [mcp.call]\n", &["`mcp.call`", "every call of that has a scope", "`:*`"]),
+        ("capabilities:\n  defaults: [\"fs.read:notes\"]\n", &["`fs.read:notes`", "no call of that has a scope"]),
+        // Two spellings are one slot.
+        ("capabilities:\n  slots: { a.b: [fs.read], a/b: [] }\n", &["the slot `a.b` stands here twice"]),
+        ("components: { a.b: one.yaml, a/b: two.yaml }\n", &["the slot `a.b` stands here twice"]),
         ("capabilities: [fs.read]\n", &["line 1"]),
         ("a: &a [*a]\n", &["help"]),
         ("[", &["help"]),
     ] {
         Subjects::with(text).wrong(words);
     }
+}
+
+#[test]
+fn a_components_own_words_are_looked_at_too() {
+    let subjects = Subjects::with("components: { writer: parts/writer.yaml }\n");
+    for (text, words) in [
+        ("approval: { capabilities: { fs.raed: deny } }\n", &["writer.yaml", "fs.raed"][..]),
+        ("tools: { metadata: { \"mcp.cal:docs\": { approval: deny } } }\n", &["mcp.cal:docs", "`mcp.call`"]),
+        ("capabilities: [mcp.call]\n", &["every call of that has a scope"]),
+    ] {
+        subjects.write("parts/writer.yaml", text);
+        subjects.wrong(words);
+    }
+    subjects.write("parts/writer.yaml", "capabilities: [\"lamp.switch:hall\", lamp.switch]\n");
+    assert!(subjects.read(None).unwrap().is_some());
 }
 
 #[test]

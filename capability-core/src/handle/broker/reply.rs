@@ -7,7 +7,7 @@ use crate::handle::{
     OwnResult, ProcessPage, ProcessSeen, ProviderConnected, Revised, Scheduled, TargetPlace, ToolReply, TreeMoved,
     TreePlan, Workdir,
 };
-use crate::session::SessionId;
+use crate::session::{Required, SessionId};
 use crate::time::Timestamp;
 
 /// What the host answers. Plain data but for the one variant that no serialiser takes.
@@ -77,8 +77,8 @@ pub enum BrokerReply {
     Processes(Vec<ProcessSeen>),
     /// One of them.
     Process(Box<ProcessPage>),
-    /// Whether it is declared.
-    Declares(bool),
+    /// What the manifests say to it.
+    Declares(Required),
     /// What the tool answered.
     Called(Box<ToolReply>),
     /// What the provider has.

@@ -11,7 +11,7 @@ use super::walk::{Span, Stop, Walk};
 use super::{Asker, Entry, ORIGINS, RuleName, Sketch, Surroundings, shown};
 use crate::code::Code;
 use crate::policy::{Decision, Dimension, Policy, Verdict, evaluate};
-use crate::session::{Origin, Subject};
+use crate::session::{Origin, SlotPath, Subject};
 use crate::time::Timestamp;
 
 /// One thing that can come out, with why and with a call for which it does.
@@ -118,6 +118,12 @@ impl Standing {
 pub struct Row {
     /// The subject.
     pub subject: Subject,
+    /// The slot of its agent; none for what it may outside every slot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotPath>,
+    /// Why nothing is said about it: its manifest is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Capability by capability.
     pub standings: Vec<Standing>,
 }
@@ -141,6 +147,8 @@ pub fn matrix(
     let mut walk = Walk::over(&[policy], Span::YearFrom(from), true);
     let mut row = |asker: &Asker<'_>| Row {
         subject: asker.subject.clone(),
+        slot: None,
+        fault: None,
         standings: entries
             .iter()
             .map(|entry| {
@@ -208,7 +216,13 @@ impl core::fmt::Display for Matrix {
             if number > 0 {
                 writeln!(f)?;
             }
-            writeln!(f, "{}", row.subject)?;
+            match &row.slot {
+                None => writeln!(f, "{}", row.subject)?,
+                Some(slot) => writeln!(f, "{}/{slot}", row.subject)?,
+            }
+            if let Some(fault) = &row.fault {
+                writeln!(f, "  nothing runs: {fault}")?;
+            }
             row.standings.iter().try_for_each(|standing| told(f, standing))?;
         }
         let unreadable = |possible: &Possible| possible.code == Code::TargetUnjudged;

@@ -30,6 +30,9 @@ fn names_families_scopes_and_any() {
         let said = wrong.parse::<CapabilityPattern>().unwrap_err().to_string();
         assert!(said.contains("\nhelp: "), "{wrong:?}: {said}");
     }
+    // It looks right, and why it is not is said.
+    let said = "web.fеtch".parse::<CapabilityPattern>().unwrap_err().to_string();
+    assert!(said.contains("\\u{435}") && said.contains("of another alphabet"), "{said}");
     assert!("mcp.call:*".parse::<CapabilityPattern>().unwrap_err().to_string().contains("write `mcp.call`"));
 }
 

@@ -45,7 +45,7 @@ impl Files {
     fn made<'c>(&self, changes: &'c [FileChange], begun: &mut Begun<'c>) -> Result<(), BrokerFault> {
         for change in changes {
             let (directory, name) = self.parent_of(change, begun)?;
-            let mode = match standing(&directory, name)? {
+            let mode = match self.standing(&directory, name)? {
                 Some(stat) if stat.st_nlink > 1 => return Err(BrokerFault::HardLinked),
                 stat => stat.as_ref().map_or(Mode::RUSR | Mode::WUSR, kept),
             };

@@ -50,7 +50,8 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>) -> Result<Event, Refu
     // The delivery's id is not signed. It makes a redelivery one; another id makes no other event of the same bytes.
     let mut replays = vec![Replay::new("signature", &[&tag], keep, keep)];
     if let Some(id) = headers.optional("x-github-delivery")? {
-        replays.push(Replay::new("delivery", &[body::id(id)?.as_bytes()], keep, keep));
+        let (window, keep) = settings.remembered.proven_anew();
+        replays.push(Replay::new("delivery", &[body::id(id)?.as_bytes()], window, keep));
     }
     let event = headers.optional("x-github-event")?.map(body::id).transpose()?;
     let text = body::text(delivery.body)?;

@@ -83,7 +83,9 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Re
         None => replays.push(Replay::new("signature", &[&tag], keep, keep)),
     }
     if let Some(id) = settings.id_header.as_deref().map(|name| headers.optional(name)).transpose()?.flatten() {
-        replays.push(Replay::new("id", &[body::id(id)?.as_bytes()], keep, keep));
+        // It is not signed: what holds is the signature.
+        let (window, keep) = settings.remembered.proven_anew();
+        replays.push(Replay::new("id", &[body::id(id)?.as_bytes()], window, keep));
     }
     headers.content_type()?;
     let message = Message { text: body::text(delivery.body)?.to_owned(), ..Message::default() };

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::{Acknowledgement, Event, Item, Message, Refused, Replay, Secret};
+use super::super::{Acknowledgement, Event, Headers, Item, Message, Refused, Replay, Secret};
 use super::{Delivery, Listed, Remembered, body};
 
 /// Where transactions are put, behind the address that the homeserver was given.
@@ -55,16 +55,23 @@ struct Relation {
     rel_type: Option<String>,
 }
 
+/// Compares the token.
+///
+/// # Errors
+/// [`Refused`].
+pub fn prove(settings: &Settings, headers: Headers<'_>) -> Result<(), Refused> {
+    // A token in the address, as earlier homeservers sent it, stands in every log on the way.
+    let is = settings.secret.is(headers.bearer()?.as_bytes());
+    if is { Ok(()) } else { Err(Refused::unauthenticated("the token is another one")) }
+}
+
 /// Compares the token, and then looks at each event of the transaction by itself.
 ///
 /// # Errors
 /// [`Refused`].
 pub fn verify(settings: &Settings, delivery: Delivery<'_>) -> Result<Event, Refused> {
     let headers = delivery.headers;
-    // A token in the address, as earlier homeservers sent it, stands in every log on the way.
-    if !settings.secret.is(headers.bearer()?.as_bytes()) {
-        return Err(Refused::unauthenticated("the token is another one"));
-    }
+    prove(settings, headers)?;
     headers.content_type()?;
     let id = delivery.path.strip_prefix(TRANSACTIONS);
     let id = body::id(id.ok_or(Refused::malformed("the address is no transaction's"))?)?;
@@ -75,9 +82,9 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>) -> Result<Event, Refu
     if events.len() > MAX_EVENTS {
         return Err(Refused::malformed("the transaction has too many events"));
     }
-    let keep = settings.remembered.keep;
+    let (window, keep) = settings.remembered.proven_anew();
     let items = events.into_iter().map(|event| item(settings, event)).collect();
-    let replays = vec![Replay::new("transaction", &[id.as_bytes()], keep, keep)];
+    let replays = vec![Replay::new("transaction", &[id.as_bytes()], window, keep)];
     Ok(Event { replays, items, acknowledgement: Acknowledgement::EmptyObject, relayed: true })
 }
 
@@ -90,8 +97,8 @@ fn item(settings: &Settings, raw: &RawValue) -> Item {
         Ok(id) => id,
         Err(refused) => return nothing(refused),
     };
-    let keep = settings.remembered.keep;
-    let replays = vec![Replay::new("event", &[id.as_bytes()], keep, keep)];
+    let (window, keep) = settings.remembered.proven_anew();
+    let replays = vec![Replay::new("event", &[id.as_bytes()], window, keep)];
     Item { replays, message: message(settings, event) }
 }
 

@@ -63,8 +63,8 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>) -> Result<Event, Refu
     }
     let id = post.post_id.as_deref().filter(|id| !id.is_empty()).or(post.trigger_id.as_deref());
     let id = body::id(id.ok_or(Refused::malformed("nothing tells it from another one"))?)?;
-    let keep = settings.remembered.keep;
-    let replays = vec![Replay::new("post", &[id.as_bytes()], keep, keep)];
+    let (window, keep) = settings.remembered.proven_anew();
+    let replays = vec![Replay::new("post", &[id.as_bytes()], window, keep)];
     Ok(Event::one(replays, message(settings, post), true))
 }
 

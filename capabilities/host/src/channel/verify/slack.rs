@@ -79,12 +79,12 @@ fn of_event(settings: &Settings, outer: Outer) -> Result<Event, Refused> {
     let (Some(id), Some(event), "event_callback") = (&outer.event_id, outer.event, outer.kind.as_str()) else {
         return Err(Refused::malformed("it is no event"));
     };
-    let keep = settings.remembered.keep;
+    let (window, keep) = settings.remembered.proven_anew();
     // Signed along, and the same in every repetition.
-    let mut replays = vec![Replay::new("event", &[body::id(id)?.as_bytes()], keep, keep)];
+    let mut replays = vec![Replay::new("event", &[body::id(id)?.as_bytes()], window, keep)];
     // One post that mentions the app comes as two events.
     if let (Some(channel), Some(ts)) = (&event.channel, &event.ts) {
-        replays.push(Replay::new("post", &[channel.as_bytes(), ts.as_bytes()], keep, keep));
+        replays.push(Replay::new("post", &[channel.as_bytes(), ts.as_bytes()], window, keep));
     }
     Ok(Event::one(replays, message(settings, event), true))
 }
@@ -111,9 +111,9 @@ fn of_command(settings: &Settings, form: &Form<'_>) -> Result<Event, Refused> {
         return Err(Refused::unsupported("it is no command"));
     };
     let (user, channel, text) = (form.one("user_id")?, form.one("channel_id")?, form.one("text")?);
-    let keep = settings.remembered.keep;
+    let (window, keep) = settings.remembered.proven_anew();
     let replays = match form.get("trigger_id") {
-        Some(id) => vec![Replay::new("trigger", &[body::id(id)?.as_bytes()], keep, keep)],
+        Some(id) => vec![Replay::new("trigger", &[body::id(id)?.as_bytes()], window, keep)],
         None => vec![],
     };
     // The form also holds an address and a token that act in the workspace: they are not handed on.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::super::{Event, Message, Refused, Replay, Secret};
+use super::super::{Event, Headers, Message, Refused, Replay, Secret};
 use super::{Delivery, Remembered, body};
 
 /// How a bot's updates are proven. There is no word for anybody: the whole world can write to a bot.
@@ -70,28 +70,35 @@ struct Under {
     chat: Chat,
 }
 
+/// Compares the secret.
+///
+/// # Errors
+/// [`Refused`].
+pub fn prove(settings: &Settings, headers: Headers<'_>) -> Result<(), Refused> {
+    let is = settings.secret.is(headers.one("x-telegram-bot-api-secret-token")?.as_bytes());
+    if is { Ok(()) } else { Err(Refused::unauthenticated("the token is another one")) }
+}
+
 /// Compares the secret, and then looks who wrote what, and where.
 ///
 /// # Errors
 /// [`Refused`].
 pub fn verify(settings: &Settings, delivery: Delivery<'_>) -> Result<Event, Refused> {
     let headers = delivery.headers;
-    if !settings.secret.is(headers.one("x-telegram-bot-api-secret-token")?.as_bytes()) {
-        return Err(Refused::unauthenticated("the token is another one"));
-    }
+    prove(settings, headers)?;
     headers.content_type()?;
     let Update { update_id, message, callback_query } = body::json(delivery.body)?;
-    let keep = settings.remembered.keep;
-    let mut replays = vec![Replay::new("update", &[&update_id.to_be_bytes()], keep, keep)];
+    let (window, keep) = settings.remembered.proven_anew();
+    let mut replays = vec![Replay::new("update", &[&update_id.to_be_bytes()], window, keep)];
     let message = match (message, callback_query) {
         (Some(written), None) => {
             // The same message under another update's number is the same message.
             let id = [written.chat.id.to_be_bytes(), written.message_id.to_be_bytes()].concat();
-            replays.push(Replay::new("message", &[&id], keep, keep));
+            replays.push(Replay::new("message", &[&id], window, keep));
             self::written(settings, written)
         }
         (None, Some(pressed)) => {
-            replays.push(Replay::new("pressed", &[body::id(&pressed.id)?.as_bytes()], keep, keep));
+            replays.push(Replay::new("pressed", &[body::id(&pressed.id)?.as_bytes()], window, keep));
             self::pressed(settings, pressed)
         }
         // Edits, posts of a channel, reactions, polls, membership: none is a new message of somebody on a list.

@@ -1,5 +1,7 @@
 //! Every kind, by what its vendor publishes, by one message as it should be, and by what goes wrong with it.
 
+mod mail;
+
 use std::collections::BTreeMap;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -10,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::laws::{KINDS, NOW, SECRET, head, hold_for_delivery, look, proven, sample};
-use super::{Delivery, verify};
+use super::{Delivery, Verifier, verify};
 use crate::channel::{Acknowledgement, Event, Headers, Message, Refused, Secret};
+use mail::{FOUND, REST, TRACE};
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -429,119 +432,6 @@ fn matrix_events_are_looked_at_one_by_one() {
     }
     let unproven = look(ChannelKind::Matrix, &head([]), path, b"{\"events\":[]}");
     assert_eq!(rule(unproven), ChannelRule::Unauthenticated);
-}
-
-const TRACE: &str = "Received: from a.example by mx.home.example; Wed, 1 Jul 2026 00:00:00 +0000\r\n";
-const FOUND: &str = "Authentication-Results: mx.home.example; dkim=pass header.d=home.example\r\n";
-const REST: &str = "DKIM-Signature: v=1; a=rsa-sha256; d=home.example; bh=x; b=abc\r\n def=\r\nFrom: Me <me@home.example>\r\n\
-    To: agent@home.example\r\nDate: Wed, 1 Jul 2026 00:00:00 +0000\r\nMessage-ID: <1@home.example>\r\nSubject: =?utf-8?q?hi?=\r\n";
-
-fn email(head: &str) -> Result<Event, Refused> {
-    let raw = format!("{head}\r\nlights off\r\n");
-    look(ChannelKind::Email, &proven(ChannelKind::Email, raw.as_bytes(), "message/rfc822"), "", raw.as_bytes())
-}
-
-#[test]
-fn mail_of_a_listed_sender_whose_domain_signed_it_is_taken_in() {
-    let event = email(&[FOUND, TRACE, REST].concat()).unwrap();
-    assert_eq!(event.replays.len(), 2);
-    let said = message(Ok(event));
-    assert_eq!((said.sender.as_deref(), said.place.as_deref()), (Some("me@home.example"), Some("agent@home.example")));
-    assert_eq!((said.title.as_deref(), said.text.trim()), (Some("hi"), "lights off"));
-}
-
-/// `From` is whatever its sender wrote. Each of these names a listed sender who did not write it.
-#[test]
-fn a_sender_that_is_not_proven_is_forged() {
-    let forged = |head: String| assert_eq!(item(email(&head)), ChannelRule::ForgedSender, "{head}");
-    forged([TRACE, REST].concat());
-    forged([FOUND, REST].concat());
-    // Below what came in, anybody can have written it.
-    forged([TRACE, FOUND, REST].concat());
-    forged([FOUND, TRACE, REST, FOUND].concat());
-    for found in [
-        "mx.home.example; dkim=fail header.d=home.example",
-        "mx.home.example; dkim=none",
-        "mx.home.example; none",
-        "mx.home.example; dkim=pass header.d=evil.example",
-        "mx.home.example; dkim=pass header.d=mail.home.example",
-        "mx.home.example; dkim=pass header.i=@home.example",
-        "mx.home.example; spf=pass smtp.mailfrom=home.example",
-        "mx.home.example; dkim=pass header.d=home.example; dmarc=fail header.from=home.example",
-        "mx.home.example; dkim=pass header.d=home.example; spf=fail smtp.mailfrom=home.example",
-        "mx.evil.example; dkim=pass header.d=home.example",
-        "mx.home.example.evil.example; dkim=pass header.d=home.example",
-        "mx.home.example; dkim=fail (dkim=pass header.d=home.example)",
-        "mx.home.example; dkim=pass header.d=home.example header.d=evil.example",
-        "mx.home.example; x=\"",
-    ] {
-        forged([&format!("Authentication-Results: {found}\r\n"), TRACE, REST].concat());
-    }
-    // A forged one that only some readers would take for one.
-    forged([FOUND, TRACE, "Authentication-Results: (x) mx.home.example; (\r\n", REST].concat());
-    let with = |from: &str, to: &str| [FOUND, TRACE, REST].concat().replace(from, to);
-    forged(with("From: Me <me@home.example>", "From: \"me@home.example\" <you@home.example>"));
-    forged(with("From: Me <me@home.example>", "From: me@home.example, you@evil.example"));
-    forged(with("From: Me <me@home.example>", "From: me@home.example\r\nFrom: you@evil.example"));
-    forged(with("From: Me <me@home.example>", "Sender: you@evil.example\r\nFrom: me@home.example"));
-    forged(with("From: Me <me@home.example>\r\n", ""));
-}
-
-#[test]
-fn mail_to_others_of_others_of_lists_and_of_long_ago_is_refused_each_by_its_rule() {
-    let with = |from: &str, to: &str| item(email(&[FOUND, TRACE, REST].concat().replace(from, to)));
-    assert_eq!(with("me@home.example>", "you@home.example>"), ChannelRule::NotListed);
-    for field in [
-        "Auto-Submitted: auto-replied",
-        "List-Id: <x.example>",
-        "Precedence: bulk",
-        "Return-Path: <>",
-        "Resent-From: a@b.example",
-    ] {
-        assert_eq!(with("To:", &format!("{field}\r\nTo:")), ChannelRule::Unsupported, "{field}");
-    }
-    assert_eq!(with("1 Jul 2026 00:00:00 +0000\r\nMess", "1 Jun 2026 00:00:00 +0000\r\nMess"), ChannelRule::Malformed);
-    assert_eq!(with("Wed, 1 Jul 2026 00:00:00 +0000\r\nMess", "1 Jun 2026 00:00:00 +0000\r\nMess"), ChannelRule::Stale);
-    assert_eq!(with("Wed, 1 Jul 2026 00:00:00 +0000\r\nMess", "2 Jul 2026 00:00:00 +0000\r\nMess"), ChannelRule::Stale);
-    assert_eq!(with("Date:", "X-Date:"), ChannelRule::Malformed);
-    assert_eq!(with("Subject:", "Content-Type: text/html\r\nSubject:"), ChannelRule::Unsupported);
-    let raw = [FOUND, TRACE, REST, "\r\nhi"].concat();
-    let headers = proven(ChannelKind::Email, raw.as_bytes(), "message/rfc822");
-    let verifier = sample(ChannelKind::Email, SECRET).unwrap();
-    for recipient in [None, Some("other@home.example"), Some("agent"), Some("AGENT@home.example")] {
-        let delivery =
-            Delivery { headers: Headers::new(&headers), path: "", recipient, by_owner: false, body: raw.as_bytes() };
-        let looked = verify(&verifier, delivery, Timestamp::from_micros(NOW * 1_000_000));
-        match recipient {
-            Some("AGENT@home.example") => drop(message(looked)),
-            _ => assert_eq!(item(looked), ChannelRule::NotListed, "{recipient:?}"),
-        }
-    }
-}
-
-/// Whoever sends a signed mail once more can change what is not signed, and no signature.
-#[test]
-fn a_signed_mail_that_is_sent_once_more_is_known() {
-    let replays = |head: String| email(&head).unwrap().replays;
-    let first = replays([FOUND, TRACE, REST].concat());
-    let again = [FOUND, TRACE, REST].concat().replace("<1@home", "<2@home").replace("abc\r\n def=", "ab cd\r\n\tef =");
-    assert!(replays(again).iter().any(|one| first.contains(one)));
-    let other = [FOUND, TRACE, REST].concat().replace("<1@home", "<2@home").replace("abc", "abd");
-    assert!(!replays(other).iter().any(|one| first.contains(one)));
-}
-
-#[test]
-fn mail_over_the_owners_socket_needs_no_token_and_over_http_one() {
-    let raw = [FOUND, TRACE, REST, "\r\nhi"].concat();
-    let headers = HeaderMap::new();
-    let verifier = sample(ChannelKind::Email, SECRET).unwrap();
-    let delivery = |by_owner| {
-        let recipient = Some("agent@home.example");
-        Delivery { headers: Headers::new(&headers), path: "", recipient, by_owner, body: raw.as_bytes() }
-    };
-    let now = Timestamp::from_micros(NOW * 1_000_000);
-    assert_eq!(message(verify(&verifier, delivery(true), now)).text, "hi");
-    assert_eq!(rule(verify(&verifier, delivery(false), now)), ChannelRule::Unauthenticated);
 }
 
 proptest! {

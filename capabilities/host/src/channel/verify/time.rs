@@ -11,6 +11,9 @@ use super::super::Refused;
 /// twice as long.
 pub const AHEAD: Duration = Duration::from_secs(60);
 
+/// How long platforms try again at the most.
+pub const TRIED_AGAIN: Duration = Duration::from_secs(60 * 60);
+
 /// How long a message counts, and how long it is known again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remembered {
@@ -25,6 +28,13 @@ impl Remembered {
     #[must_use]
     pub fn while_fresh(self) -> Duration {
         self.window.saturating_add(AHEAD).saturating_add(Duration::from_secs(1))
+    }
+
+    /// How long a message has to be known, and how long it is where there is room, whose sender proves itself anew with every
+    /// message: nobody else can send it once more. A platform that tries again does so within the first of them.
+    #[must_use]
+    pub fn proven_anew(self) -> (Duration, Duration) {
+        (self.keep.min(TRIED_AGAIN), self.keep)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A webhook whose sender has a token, or nothing where the operator wrote that out.
 
-use super::super::{Event, Message, Refused, Replay, Secret};
+use super::super::{Event, Headers, Message, Refused, Replay, Secret};
 use super::{Delivery, Remembered, body};
 
 /// What proves the sender.
@@ -26,27 +26,33 @@ pub struct Settings {
     pub remembered: Remembered,
 }
 
+/// Compares the token.
+///
+/// # Errors
+/// [`Refused`].
+pub fn prove(settings: &Settings, headers: Headers<'_>) -> Result<(), Refused> {
+    let proven = match &settings.proof {
+        Proof::Bearer(secret) => secret.is(headers.bearer()?.as_bytes()),
+        Proof::Header(name, secret) => secret.is(headers.one(name)?.as_bytes()),
+        Proof::Nothing => true,
+    };
+    if proven { Ok(()) } else { Err(Refused::unauthenticated("the token is another one")) }
+}
+
 /// Takes the token and the body.
 ///
 /// # Errors
 /// [`Refused`].
 pub fn verify(settings: &Settings, delivery: Delivery<'_>) -> Result<Event, Refused> {
     let headers = delivery.headers;
-    let proven = match &settings.proof {
-        Proof::Bearer(secret) => secret.is(headers.bearer()?.as_bytes()),
-        Proof::Header(name, secret) => secret.is(headers.one(name)?.as_bytes()),
-        Proof::Nothing => true,
-    };
-    if !proven {
-        return Err(Refused::unauthenticated("the token is another one"));
-    }
+    prove(settings, headers)?;
     headers.content_type()?;
     let text = body::text(delivery.body)?;
     let id = settings.id_header.as_deref().map(|name| headers.optional(name)).transpose()?.flatten();
-    let keep = settings.remembered.keep;
+    let (window, keep) = settings.remembered.proven_anew();
     let replay = match id {
-        Some(id) => Replay::new("id", &[body::id(id)?.as_bytes()], keep, keep),
-        None => Replay::new("body", &[delivery.body], keep, keep),
+        Some(id) => Replay::new("id", &[body::id(id)?.as_bytes()], window, keep),
+        None => Replay::new("body", &[delivery.body], window, keep),
     };
     let message = Message { text: text.to_owned(), ..Message::default() };
     Ok(Event::one(vec![replay], Ok(message), false))

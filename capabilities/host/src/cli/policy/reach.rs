@@ -1,7 +1,7 @@
 //! `policy reach`: whether a subject can ever do something, and without anybody being asked.
 
 use capability_core::policy::analysis::{Possible, Reach};
-use capability_core::session::Subject;
+use capability_core::session::{SlotPath, Subject};
 use clap::Args;
 
 use super::super::commands;
@@ -19,6 +19,9 @@ pub struct ReachArgs {
     /// Who [default: the local subject]
     #[arg(long, value_name = "NAME")]
     pub subject: Option<Subject>,
+    /// In which slot of that subject's agent [default: in each of them, and in none]
+    #[arg(long, value_name = "SLOT", requires = "subject")]
+    pub slot: Option<SlotPath>,
     /// Without anybody being asked
     #[arg(long)]
     pub without_asking: bool,
@@ -26,11 +29,11 @@ pub struct ReachArgs {
 
 /// Never, or by which call.
 pub async fn reach(connection: &Connection<'_>, asked: ReachArgs, output: Output) -> Result<u8, Fault> {
-    let ReachArgs { capability, subject, without_asking } = asked;
+    let ReachArgs { capability, subject, slot, without_asking } = asked;
     let subject = subject.unwrap_or_else(Subject::local);
     let unasked = if without_asking { "without being asked" } else { "asked or not" };
     let heading = format!("what {subject} can ever do, {unasked}\n");
-    let request = Request::Policy(PolicyQuestion::Reach { subject, capability, unasked: without_asking });
+    let request = Request::Policy(PolicyQuestion::Reach { subject, slot, capability, unasked: without_asking });
     commands::show::<Vec<Reached>>(connection, &request, output, |told| {
         told.iter().fold(heading, |text, reached| text + &line(reached))
     })
@@ -38,7 +41,8 @@ pub async fn reach(connection: &Connection<'_>, asked: ReachArgs, output: Output
 }
 
 fn line(reached: &Reached) -> String {
-    let name = styled(NAME, &format!("{:<24}", reached.capability));
+    let slot = reached.slot.as_ref().map(|slot| format!(" in {slot}")).unwrap_or_default();
+    let name = styled(NAME, &format!("{:<24}", format!("{}{slot}", reached.capability)));
     match &reached.reach {
         Reach::NotDecided => format!("{name} not decided: its rules tell too many cases apart\n"),
         Reach::Never { because } => {

@@ -64,13 +64,40 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_right() {
     }
 }
 
+/// What may come in is what can be known again: no channel does without a word what shuts it.
+#[test]
+fn nobody_who_writes_nothing_is_given_more_than_can_be_known_again() {
+    let one = |channel: &str| parsed(channel).unwrap().channels().each[0].clone();
+    for short in SHORT {
+        let settings = one(short);
+        assert!(!settings.outgrows_itself() && settings.per_minute > 0, "{short}: {}", settings.per_minute);
+        // Much more a minute than it can know is told, and so is keeping for a month what must not be forgotten.
+        let outgrows = |more: &str| one(&format!("{short}\n{more}")).outgrows_itself();
+        assert!(outgrows("per_minute = 100000"), "{short}");
+        assert!(!outgrows("remember = \"7d\""), "{short}: the rate follows");
+        assert!(!outgrows("per_minute = 1"), "{short}");
+    }
+    let strict = "kind = \"github\"\nsecret = \"hook\"";
+    assert_eq!(one(strict).per_minute, 22);
+    assert!(one(&format!("{strict}\nper_minute = 120")).outgrows_itself());
+    assert!(!one(&format!("{strict}\nper_minute = 120\nremember = \"4h\"")).outgrows_itself());
+}
+
 #[test]
 fn a_channel_leads_to_a_subject_that_is_held_to_a_manifest() {
     let text = "[channels.one]\nkind = \"standard\"\nsecret = \"a\"\nsubject = ";
-    for (subject, words) in [("\"local\"", "everything"), ("\"agent:other\"", "no manifest")] {
-        let refused = Config::parse(Path::new("c"), format!("{text}{subject}\n").as_bytes()).unwrap_err().to_string();
-        assert!(refused.contains(words), "{refused}");
-    }
+    let told = |subject: &str| Config::parse(Path::new("c"), format!("{text}{subject}\n").as_bytes());
+    assert!(told("\"local\"").unwrap_err().to_string().contains("everything"));
+    // In a file of its own, or in this one; in one of them.
+    let (other, with_file) = (told("\"agent:other\"").unwrap(), ["agent:other".parse().unwrap()]);
+    assert!(other.check_channels(Path::new("c"), &with_file).is_ok());
+    let refused = other.check_channels(Path::new("c"), &[]).unwrap_err().to_string();
+    assert!(refused.contains("no manifest") && refused.contains("\nhelp: "), "{refused}");
+    let here = format!("{SUBJECT}{text}\"agent:home\"\n");
+    let here = Config::parse(Path::new("c"), here.as_bytes()).unwrap();
+    assert!(here.check_channels(Path::new("c"), &[]).is_ok());
+    let refused = here.check_channels(Path::new("c"), &["agent:home".parse().unwrap()]).unwrap_err().to_string();
+    assert!(refused.contains("two manifests"), "{refused}");
     for (table, words) in [
         ("[channels]\nlisten = \"localhost\"", "no address"),
         ("[channels]\nretain = \"91d\"", "90 days"),

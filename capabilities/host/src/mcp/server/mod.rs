@@ -28,7 +28,7 @@ pub use http::HttpServer;
 use core::pin::pin;
 use std::sync::Arc;
 
-use capability_core::session::{Mode, SessionId, Subject};
+use capability_core::session::{Mode, SessionId, SlotPath, Subject};
 use rmcp::service::serve_server_with_ct;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -45,6 +45,8 @@ use stdio::Lines;
 pub struct Speaker {
     /// Another subject than the local one.
     pub subject: Option<Subject>,
+    /// The slot of that subject's agent.
+    pub slot: Option<SlotPath>,
     /// The mode; stricter only.
     pub mode: Option<Mode>,
     /// An operator's proof, for another subject.
@@ -63,12 +65,12 @@ pub async fn lines(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), Fault> {
-    let Speaker { subject, mode, proof, token } = speaker;
+    let Speaker { subject, slot, mode, proof, token } = speaker;
     let id = random().map(SessionId::from_bytes);
     let id = id.map_err(|_| Fault::broken("the operating system gives no random bytes", "look at this machine"))?;
     let caller = Caller {
         subject,
-        slot: None,
+        slot,
         mode,
         turn: None,
         entry: None,

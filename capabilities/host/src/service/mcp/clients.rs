@@ -1,7 +1,7 @@
 //! The programs that are let in, for operators.
 
 use capability_core::approval::Operator;
-use capability_core::session::Subject;
+use capability_core::session::{SlotPath, Subject};
 use serde_json::{Value, json};
 
 use crate::mcp::{ClientEntry, ClientToken};
@@ -15,19 +15,24 @@ impl Service {
         operator: &Operator,
         name: &Subject,
         subject: &Subject,
+        slot: Option<&SlotPath>,
     ) -> Result<Value, Fault> {
-        // A subject without a manifest could ask for nothing.
-        self.manifest(subject)?;
-        let admitted = self.host.admit_client(operator, name, subject).await;
+        // A subject without a manifest could ask for nothing, and neither could a slot that there is not.
+        self.declared(subject, slot)?;
+        let admitted = self.host.admit_client(operator, name, subject, slot).await;
         let token = admitted.map_err(|error| Fault::told(4, &error))?;
-        Ok(json!({ "client": name, "subject": subject, "token": token.reveal() }))
+        let mut told = json!({ "client": name, "subject": subject, "token": token.reveal() });
+        if let (Some(told), Some(slot)) = (told.as_object_mut(), slot) {
+            told.insert("slot".to_owned(), json!(slot));
+        }
+        Ok(told)
     }
 
     pub(super) fn clients(&self, _: &Operator) -> Vec<ClientShown> {
         let configured = &self.host.config().mcp.clients;
         let shown = |entry: ClientEntry| {
             let person = configured.get(&entry.name).map(|table| table.person.clone());
-            ClientShown { name: entry.name, subject: entry.subject, created: entry.created, person }
+            ClientShown { name: entry.name, subject: entry.subject, slot: entry.slot, created: entry.created, person }
         };
         self.host.clients().all().into_iter().map(shown).collect()
     }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use capability_core::Session;
 use capability_core::Timestamp;
 use capability_core::approval::ApprovalId;
-use capability_core::session::Subject;
+use capability_core::session::{SlotPath, Subject};
 use capability_core::surface::Tool;
 use sha2::{Digest, Sha256};
 
@@ -16,24 +17,28 @@ const MOST: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Same {
     subject: Subject,
+    slot: Option<SlotPath>,
     tool: String,
     arguments: [u8; 32],
 }
 
 impl Same {
-    pub fn of(subject: Subject, tool: &Tool, called: &str, arguments: &str) -> Self {
-        let decision = tool.decision();
-        Self::named(subject, &[decision.capability.as_str(), &decision.version.to_string(), called], arguments)
+    pub fn of(session: &Session, tool: &Tool, called: &str, arguments: &str) -> Self {
+        let (decision, subject) = (tool.decision(), session.identity().subject.clone());
+        let named = [decision.capability.as_str(), &decision.version.to_string(), called];
+        Self { slot: session.slot().cloned(), ..Self::named(subject, &named, arguments) }
     }
 
     /// None of the names holds a line break: they are names of capabilities and of tools that there are.
     pub fn named(subject: Subject, tool: &[&str], arguments: &str) -> Self {
-        Self { subject, tool: tool.join("\n"), arguments: Sha256::digest(arguments).into() }
+        Self { subject, slot: None, tool: tool.join("\n"), arguments: Sha256::digest(arguments).into() }
     }
 
     /// All of it in bytes, no two of them alike.
     pub fn bytes(&self) -> Vec<u8> {
-        let head = format!("{}\n{}\n", self.subject, self.tool);
+        // Neither a subject nor a slot holds one.
+        let slot = self.slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default();
+        let head = format!("{}{slot}\n{}\n", self.subject, self.tool);
         [head.as_bytes(), &self.arguments].concat()
     }
 }

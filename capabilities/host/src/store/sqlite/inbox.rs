@@ -148,6 +148,20 @@ impl SqliteInbox {
         })
     }
 
+    /// How many entries of it came by one channel.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn held_by(&self, subject: &Subject, channel: &ChannelName) -> BoxFuture<'static, Result<u64, StoreFault>> {
+        let (subject, channel) = (subject.clone(), channel.clone());
+        self.0.0.transact(move |transaction| {
+            let sql = "SELECT count(*) FROM inbox WHERE subject = ?1 AND channel = ?2";
+            let mut statement = transaction.prepare(sql)?;
+            let held: i64 = statement.query_row(params![subject.as_str(), channel.as_str()], |row| row.get(0))?;
+            Ok((held.try_into().unwrap_or(u64::MAX), Erased::Nothing))
+        })
+    }
+
     /// Erases a subject's whole inbox, and says how many entries it had.
     ///
     /// # Errors

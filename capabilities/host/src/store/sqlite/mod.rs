@@ -28,7 +28,7 @@ pub use health::SqliteHealth;
 pub use inbox::{Arrived, Held, InboxEntry, SqliteInbox};
 pub use journal::{JournalEntry, SqliteJournal};
 pub use reviews::{OpenReview, SqliteReviews};
-pub use schedules::{OwnedSchedule, SqliteSchedules};
+pub use schedules::{Maker, OwnedSchedule, SqliteSchedules};
 pub use schema::DatabaseError;
 pub use skills::{KeptSkill, SqliteSkills};
 pub use state::{SqliteState, StateEntry};

@@ -1,7 +1,7 @@
 //! Calls that are made at times.
 
 use capability_core::handle::{BrokerFault, MAX_SCHEDULES, Plan, Scheduled};
-use capability_core::session::Subject;
+use capability_core::session::{Origin, SlotPath, Subject};
 use capability_core::store::StoreFault;
 use capability_core::{BoxFuture, Timestamp};
 use rusqlite::{Row, params};
@@ -13,16 +13,27 @@ use super::connection::{Erased, Unreadable};
 #[derive(Debug, Clone)]
 pub struct SqliteSchedules(Database);
 
+/// Who made a schedule: what holds for the calls of whoever that is holds for its runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maker {
+    /// The subject.
+    pub subject: Subject,
+    /// The slot of its agent.
+    pub slot: Option<SlotPath>,
+    /// What brought the session that made it.
+    pub origin: Origin,
+}
+
 /// A schedule and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnedSchedule {
     /// For whom it acts.
-    pub subject: Subject,
+    pub maker: Maker,
     /// The schedule.
     pub schedule: Scheduled,
 }
 
-const COLUMNS: &str = "number, subject, plan, next_at, last_at, last_outcome, missed";
+const COLUMNS: &str = "number, subject, plan, next_at, last_at, last_outcome, missed, slot, origin";
 
 impl SqliteSchedules {
     pub(super) const fn new(database: Database) -> Self {
@@ -33,18 +44,20 @@ impl SqliteSchedules {
     ///
     /// # Errors
     /// [`BrokerFault::CapExceeded`] above [`MAX_SCHEDULES`]; [`BrokerFault::Unavailable`] when the store does not answer.
-    pub fn create(
-        &self,
-        subject: Subject,
-        plan: Plan,
-        next_at: Timestamp,
-    ) -> BoxFuture<'static, Result<u64, BrokerFault>> {
+    pub fn create(&self, maker: Maker, plan: Plan, next_at: Timestamp) -> BoxFuture<'static, Result<u64, BrokerFault>> {
         let made = self.0.0.transact(move |transaction| {
             let plan = serde_json::to_string(&plan).map_err(|_| Unreadable::Content)?;
             let rows = transaction.execute(
-                "INSERT INTO schedules (subject, plan, next_at)
-                 SELECT ?1, ?2, ?3 WHERE (SELECT count(*) FROM schedules WHERE subject = ?1) < ?4",
-                params![subject.as_str(), plan, next_at.as_micros(), MAX_SCHEDULES],
+                "INSERT INTO schedules (subject, plan, next_at, slot, origin)
+                 SELECT ?1, ?2, ?3, ?5, ?6 WHERE (SELECT count(*) FROM schedules WHERE subject = ?1) < ?4",
+                params![
+                    maker.subject.as_str(),
+                    plan,
+                    next_at.as_micros(),
+                    MAX_SCHEDULES,
+                    maker.slot.map(String::from),
+                    maker.origin.as_str()
+                ],
             )?;
             let number = u64::try_from(transaction.last_insert_rowid()).map_err(|_| Unreadable::Content)?;
             Ok(((rows == 1).then_some(number), Erased::Nothing))
@@ -153,7 +166,15 @@ fn owned(row: &Row<'_>) -> Result<OwnedSchedule, Unreadable> {
     let time = |micros: Option<i64>| micros.map(Timestamp::from_micros);
     let count = |number: i64| u64::try_from(number).map_err(|_| Unreadable::Content);
     Ok(OwnedSchedule {
-        subject: row.get::<_, String>(1)?.parse().map_err(|_| Unreadable::Content)?,
+        maker: Maker {
+            subject: row.get::<_, String>(1)?.parse().map_err(|_| Unreadable::Content)?,
+            slot: row
+                .get::<_, Option<String>>(7)?
+                .map(|slot| slot.parse())
+                .transpose()
+                .map_err(|_| Unreadable::Content)?,
+            origin: serde_json::from_value(row.get::<_, String>(8)?.into()).map_err(|_| Unreadable::Content)?,
+        },
         schedule: Scheduled {
             number: count(row.get(0)?)?,
             plan: serde_json::from_str(&row.get::<_, String>(2)?).map_err(|_| Unreadable::Content)?,

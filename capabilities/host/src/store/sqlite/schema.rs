@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("kept.sql"),
     include_str!("schedules.sql"),
     include_str!("skills.sql"),
+    include_str!("makers.sql"),
 ];
 
 /// Why a database is not used.

@@ -108,7 +108,7 @@ fn facts(web: &Web, pending: &PendingApproval) -> Markup {
         @if let Some(entry) = &entry { p.summary #summary { (entry.row.summary) } }
         dl.facts #facts {
             div { dt { "Asked by" } dd #asked-by {
-                (identity.subject) ", by way of " (identity.origin.as_str()) ", " (turn_in_words(identity.turn))
+                (identity.subject) @if let Some(slot) = &pending.slot { " in " (slot) } ", by way of " (identity.origin.as_str()) ", " (turn_in_words(identity.turn))
                 ", session " code { (identity.id) }
             } }
             div { dt { "Asked because" } dd #because {

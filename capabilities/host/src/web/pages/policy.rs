@@ -7,7 +7,7 @@ use axum::response::Response;
 use capability_core::Timestamp;
 use capability_core::policy::analysis::{Explanation, Matrix, Possible, Sketch, Standing, Step};
 use capability_core::policy::{Contributor, Verdict};
-use capability_core::session::{Mode, Origin, Subject};
+use capability_core::session::{Mode, Origin, SlotPath, Subject};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -25,6 +25,8 @@ use crate::web::{Web, shown};
 pub struct About {
     /// A subject; all of them without one.
     pub subject: Option<String>,
+    /// A slot of its agent; each of them, and none, without one.
+    pub slot: Option<String>,
 }
 
 /// A call that somebody asks about. Without a time it is about now.
@@ -38,6 +40,9 @@ pub struct Call {
     pub version: Option<NonZeroU32>,
     /// Who asks.
     pub subject: String,
+    /// In which slot of its agent.
+    #[serde(default)]
+    pub slot: Option<String>,
     /// `terminal`, `ui`, `model`, `schedule` or `channel`; a model when it is not said.
     #[serde(default)]
     pub origin: Option<String>,
@@ -55,7 +60,7 @@ pub struct Call {
 /// What each subject may, within the year that comes.
 pub fn table(web: &Web, about: &About) -> Result<Matrix, Refused> {
     let subject = said(about.subject.as_ref()).map(subject).transpose()?;
-    Ok(web.service().table(subject.as_ref())?)
+    Ok(web.service().table(subject.as_ref(), slot(about.slot.as_ref())?.as_ref())?)
 }
 
 /// One call, with everything that has a say in it.
@@ -69,7 +74,12 @@ pub fn explained(web: &Web, call: Call) -> Result<Explanation, Refused> {
     let asked = AskedCall {
         name: call.capability.trim().to_owned(),
         version: call.version,
-        eyes: Eyes { subject: subject(call.subject.trim())?, mode: Mode::Live, origin },
+        eyes: Eyes {
+            subject: subject(call.subject.trim())?,
+            slot: slot(call.slot.as_ref())?,
+            mode: Mode::Live,
+            origin,
+        },
         scope: said(call.scope.as_ref()).map(str::to_owned),
         target: said(call.target.as_ref()).map(str::to_owned),
         at,
@@ -86,6 +96,12 @@ fn subject(text: &str) -> Result<Subject, Refused> {
     text.parse().map_err(|_| Refused::not_found("no subject is called that", "see the subjects"))
 }
 
+fn slot(field: Option<&String>) -> Result<Option<SlotPath>, Refused> {
+    said(field)
+        .map(|text| text.parse().map_err(|_| Refused::not_found("no slot is called that", "see the subjects")))
+        .transpose()
+}
+
 const ORIGINS: [Origin; 5] = [Origin::Terminal, Origin::Ui, Origin::Model, Origin::Schedule, Origin::Channel];
 
 /// `GET /policy`.
@@ -96,12 +112,15 @@ pub async fn page(State(web): Here, who: Who, Asked(about): Asked<About>) -> Res
         p #revision { "Revision " code { (web.service().host().executor().policy().revision()) } " is in force." }
         p { "What each subject may, with the rules, switches and bindings of this moment, at any time within a year. Each answer leads to a call for which it is the answer, and why." }
         @for row in &matrix.rows {
-            section data-subject=(row.subject) {
-                h2 id={ "of-" (row.subject) } { (row.subject) }
-                div.scrolls tabindex="0" role="region" aria-labelledby={ "of-" (row.subject) } {
+            @let slot = row.slot.as_ref();
+            @let whose = slot.map_or_else(|| row.subject.to_string(), |slot| format!("{}/{slot}", row.subject));
+            section data-subject=(row.subject) data-slot=[slot] {
+                h2 id={ "of-" (whose) } { (whose) }
+                @if let Some(fault) = &row.fault { pre.claim { (shown::block(fault)) } }
+                div.scrolls tabindex="0" role="region" aria-labelledby={ "of-" (whose) } {
                     table.matrix {
                         thead { tr { th scope="col" { "Capability" } th scope="col" { "Answer" } th scope="col" { "Depends on" } } }
-                        tbody { @for standing in &row.standings { (line(standing)) } }
+                        tbody { @for standing in &row.standings { (line(standing, slot)) } }
                     }
                 }
             }
@@ -110,14 +129,14 @@ pub async fn page(State(web): Here, who: Who, Asked(about): Asked<About>) -> Res
     Ok(Page { title: "Policy", place: "/policy", body }.show(&web, &who))
 }
 
-fn line(standing: &Standing) -> Markup {
+fn line(standing: &Standing, slot: Option<&SlotPath>) -> Markup {
     html! {
         tr data-capability=(standing.capability) data-version=(standing.version) {
             th scope="row" { span.capability { (standing.capability) "@" (standing.version) } }
             td {
                 @match &standing.possible {
                     None => "not decided: there are more cases than can be looked at",
-                    Some(several) => ul { @for one in several { (answer(one)) } },
+                    Some(several) => ul { @for one in several { (answer(one, slot)) } },
                 }
             }
             td { (standing.depends_on.iter().map(|dimension| dimension.as_str()).collect::<Vec<_>>().join(", ")) }
@@ -125,10 +144,10 @@ fn line(standing: &Standing) -> Markup {
     }
 }
 
-fn answer(possible: &Possible) -> Markup {
+fn answer(possible: &Possible, slot: Option<&SlotPath>) -> Markup {
     html! {
         li.verdict data-verdict=(possible.verdict.as_str()) {
-            a href=(address(&possible.witness)) { (words(possible.verdict)) }
+            a href=(address(&possible.witness, slot)) { (words(possible.verdict)) }
             ": " (possible.code.message())
             @if !possible.rules.is_empty() {
                 span.note {
@@ -170,7 +189,7 @@ const fn sayer(contributor: Contributor) -> &'static str {
 }
 
 /// Where a call is explained.
-fn address(call: &Sketch) -> String {
+fn address(call: &Sketch, slot: Option<&SlotPath>) -> String {
     let version = call.version.to_string();
     let at = call.at.to_string();
     let mut fields = vec![
@@ -180,6 +199,8 @@ fn address(call: &Sketch) -> String {
         ("origin", call.origin.as_str()),
         ("at", at.as_str()),
     ];
+    let slot = slot.map(ToString::to_string);
+    fields.extend(slot.as_deref().map(|slot| ("slot", slot)));
     fields.extend(call.target.as_deref().map(|target| ("target", target)));
     fields.extend(call.scope.as_deref().map(|scope| ("scope", scope)));
     let fields = fields.into_iter().map(|(key, value)| format!("{key}={}", encoded(value)));
@@ -200,12 +221,13 @@ fn encoded(text: &str) -> String {
 
 /// `GET /policy/explain`.
 pub async fn explain(State(web): Here, who: Who, Asked(call): Asked<Call>) -> Result<Response, Refused> {
+    let slot = said(call.slot.as_ref()).unwrap_or_default().to_owned();
     let told = explained(&web, call)?;
     let body = html! {
         h1 { "Why" }
-        (form(&told.call))
+        (form(&told.call, &slot))
         p.answer #verdict data-verdict=(told.verdict.as_str()) {
-            (told.call.subject) " asks for " span.capability { (told.call.capability) "@" (told.call.version) }
+            (told.call.subject) @if !slot.is_empty() { "/" (slot) } " asks for " span.capability { (told.call.capability) "@" (told.call.version) }
             @if let Some(target) = &told.call.target { " on " code { (shown::text(target, Reading::Name)) } }
             " at " (time(told.call.at, false)) ": " strong { (words(told.verdict)) } "."
         }
@@ -255,12 +277,13 @@ fn rule(step: &Step) -> Markup {
 }
 
 /// The call again, to ask about another one.
-fn form(call: &Sketch) -> Markup {
+fn form(call: &Sketch, slot: &str) -> Markup {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     html! {
         form.filter #ask method="get" action="/policy/explain" {
             label { "Capability " input name="capability" value=(call.capability) autocomplete="off" required; }
             label { "Subject " input name="subject" value=(call.subject) autocomplete="off" required; }
+            label { "Slot " input name="slot" value=(slot) autocomplete="off"; }
             label { "Origin " select name="origin" {
                 @for origin in ORIGINS { option value=(origin.as_str()) selected[origin == call.origin] { (origin.as_str()) } }
             } }
@@ -291,7 +314,7 @@ mod tests {
             class: None,
         };
         assert_eq!(
-            address(&call),
+            address(&call, None),
             "/policy/explain?capability=web.fetch&version=1&subject=kid&origin=model&at=2026-11-30T12%3A00%3A00Z&target=https%3A%2F%2Fa%2F%3Fb%3Dc%26d%3D%E2%80%AE%22%3C"
         );
     }

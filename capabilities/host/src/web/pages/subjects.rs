@@ -28,10 +28,16 @@ pub async fn page(State(web): Here, who: Who) -> Result<Response, Refused> {
             @for subject in &subjects {
                 li data-subject=(subject) {
                     h2 { a href={ "/subjects/" (subject) } { (subject) } }
-                    @match web.service().manifest(subject) {
+                    @match web.service().slots(subject) {
                         Err(fault) => pre.claim { (shown::block(&fault.message)) },
-                        Ok(declares) if declares.listed().is_empty() => p { "declares nothing" },
-                        Ok(declares) => ul { @for declared in declares.listed() { li { code { (declared) } } } },
+                        Ok(slots) => @for slot in &slots {
+                            @if let Some(slot) = slot { h3 data-slot=(slot) { "in " (slot) } }
+                            @match web.service().declared(subject, slot.as_ref()) {
+                                Err(fault) => pre.claim { (shown::block(&fault.message)) },
+                                Ok(declares) if declares.listed().is_empty() => p { "declares nothing" },
+                                Ok(declares) => ul { @for declared in declares.listed() { li { code { (declared) } } } },
+                            }
+                        },
                     }
                 }
             }

@@ -1,11 +1,13 @@
 //! Mail, as the operator's own mail server hands it on.
 //!
 //! Whoever writes a mail writes what stands in its `From`. It counts only where the operator's mail server says, above
-//! everything the sender wrote, that the domain in it signed this very mail (DKIM).
+//! everything the sender wrote, that the domain in it signed this very mail (DKIM); and what is read of the mail is what that
+//! signature covers.
 
 mod head;
 mod mailbox;
 mod results;
+mod signature;
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -13,13 +15,10 @@ use std::collections::BTreeSet;
 use capability_core::Timestamp;
 use capability_core::audit::ChannelRule;
 
-use super::super::{Event, Message, Refused, Replay, Secret};
+use super::super::{Event, Headers, Message, Refused, Replay, Secret};
 use super::{AHEAD, Delivery, Remembered};
 use head::Head;
 pub use mailbox::{Address, is_domain};
-
-/// The most signatures that are looked at.
-const MAX_SIGNATURES: usize = 16;
 
 /// How a mail is proven.
 #[derive(Debug, Clone)]
@@ -53,17 +52,24 @@ impl Senders {
     }
 }
 
+/// Compares the token of whoever hands mail on over HTTP.
+///
+/// # Errors
+/// [`Refused`].
+pub fn prove(settings: &Settings, headers: Headers<'_>) -> Result<(), Refused> {
+    let secret = settings.secret.as_ref();
+    let secret = secret.ok_or(Refused::unauthenticated("mail comes over the owner's socket alone"))?;
+    let is = secret.is(headers.bearer()?.as_bytes());
+    if is { Ok(()) } else { Err(Refused::unauthenticated("the token is another one")) }
+}
+
 /// Looks who hands it on; then whether its writer is proven, and whether writer and reader are on their lists.
 ///
 /// # Errors
 /// [`Refused`].
 pub fn verify(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Result<Event, Refused> {
     if !delivery.by_owner {
-        let secret = settings.secret.as_ref();
-        let secret = secret.ok_or(Refused::unauthenticated("mail comes over the owner's socket alone"))?;
-        if !secret.is(delivery.headers.bearer()?.as_bytes()) {
-            return Err(Refused::unauthenticated("the token is another one"));
-        }
+        prove(settings, delivery.headers)?;
         delivery.headers.content_type()?;
     }
     // A mail server is told that all is well with what is refused for good: it would send a report to whoever is named.
@@ -71,9 +77,13 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Re
 }
 
 fn read(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Result<Event, Refused> {
-    let (head, _) = Head::read(delivery.body)?;
+    let (head, text) = Head::read(delivery.body)?;
     let from = writer(&head)?;
     results::prove(settings, &head, from.domain())?;
+    for twice in ["subject", "content-type", "content-transfer-encoding"] {
+        head.one(twice)?;
+    }
+    let signatures = signature::of_domain(&head, from.domain(), text)?;
     if !settings.senders.has(&from) {
         return Err(Refused::not_listed("the sender is not on the list"));
     }
@@ -82,7 +92,7 @@ fn read(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Result<E
     let recipient = recipient.ok_or(Refused::not_listed("the recipient is not on the list"))?;
     by_a_person(&head)?;
     recent(&head, now, settings.remembered.keep)?;
-    let replays = replays(&head, settings.remembered)?;
+    let replays = replays(&head, &signatures, settings.remembered)?;
     let (title, text) = content(delivery.body)?;
     let message =
         Message { sender: Some(from.to_string()), place: Some(recipient.to_string()), title, text, forwarded: false };
@@ -129,27 +139,14 @@ fn recent(head: &Head<'_>, now: Timestamp, keep: Duration) -> Result<(), Refused
     Ok(())
 }
 
-/// By its id, and by each signature: whoever sends a signed mail once more can change the id where it is not signed, and can
-/// leave no signature out that proves it.
-fn replays(head: &Head<'_>, remembered: Remembered) -> Result<Vec<Replay>, Refused> {
+/// By its id, and by each signature of its sender's: whoever sends a signed mail once more can leave no signature out that proves
+/// it, and add none.
+fn replays(head: &Head<'_>, signatures: &[Vec<u8>], remembered: Remembered) -> Result<Vec<Replay>, Refused> {
     let keep = remembered.keep.saturating_add(AHEAD.saturating_mul(11));
-    let signatures: Vec<_> = head.all("dkim-signature").collect();
-    if signatures.len() > MAX_SIGNATURES {
-        return Err(Refused::malformed("it has too many signatures"));
-    }
-    let mut replays = Vec::new();
-    for value in signatures {
-        // `b` is the signature; spaces in it mean nothing.
-        let plain: String = value.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-        let tag = plain.split(';').find_map(|tag| tag.strip_prefix("b="));
-        let tag = tag.ok_or(Refused::malformed("a signature is none"))?;
-        replays.push(Replay::new("dkim", &[tag.trim_end_matches('=').as_bytes()], keep, keep));
-    }
+    let mut replays: Vec<_> =
+        signatures.iter().map(|signature| Replay::new("dkim", &[signature.as_slice()], keep, keep)).collect();
     if let Some(id) = head.one("message-id")? {
         replays.push(Replay::new("message", &[id.trim().as_bytes()], keep, keep));
-    }
-    if replays.is_empty() {
-        return Err(Refused::malformed("nothing tells it from another one"));
     }
     Ok(replays)
 }

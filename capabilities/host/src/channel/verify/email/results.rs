@@ -9,10 +9,11 @@ const FIELD: &str = "authentication-results";
 /// Whether the operator's mail server says that this domain signed this mail.
 ///
 /// A sender can write such a field as well. The mail server puts its own above everything that came in, where the topmost
-/// `Received` field tells the end of; one with its name further down is a forgery that it did not remove.
+/// `Received` field tells the end of; one with its name further down is a forgery that it did not remove. Where fields of the
+/// operator's own servers may stand above it, one further down could be the sender's: the topmost alone counts then.
 pub(super) fn prove(settings: &Settings, head: &Head<'_>, domain: &str) -> Result<(), Refused> {
     let mut received = 0;
-    let mut found = Vec::new();
+    let (mut found, mut topmost) = (Vec::new(), true);
     for (name, value) in head.fields() {
         match name {
             "received" => received += 1,
@@ -34,7 +35,9 @@ pub(super) fn prove(settings: &Settings, head: &Head<'_>, domain: &str) -> Resul
                 if received > usize::from(settings.hops) {
                     return Err(Refused::forged("a forged finding stands in the mail"));
                 }
-                found.extend(parsed.results);
+                if settings.hops == 0 || core::mem::take(&mut topmost) {
+                    found.extend(parsed.results);
+                }
             }
             _ => {}
         }

@@ -55,6 +55,7 @@ fn filed(number: u64, subject: &str, expires: i64) -> Filed {
         class: Class::new(SideEffect::ReadOnly, Network::External),
         risk: Risk::High,
         identity: identity(subject),
+        slot: None,
         arguments: format!(r#"{{"query":"{MARKER} é"}}"#).into_bytes(),
         target: Some((TargetKind::Url, format!("https://{MARKER}.example/"))),
         preview: Some(Preview { text: MARKER.to_owned(), rests_on: vec![[9; 32]], ..Preview::default() }),
