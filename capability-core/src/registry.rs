@@ -6,6 +6,7 @@
 
 use core::hash::Hash;
 use core::num::NonZeroU32;
+use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::{Equivalent, HashMap};
@@ -15,6 +16,7 @@ use crate::arguments::Validators;
 use crate::contract::{Capability, ContractDrift, LockError, PackageLock, SchemaFault, Schemas};
 use crate::executor::caught;
 use crate::provider::{ProviderDecision, ProviderType};
+use crate::surface::WireName;
 
 /// Every entry that `#[capability]` placed in a linked crate.
 #[doc(hidden)]
@@ -169,6 +171,8 @@ impl Equivalent<Key> for Asked<'_> {
 pub struct Registry {
     sorted: Vec<Registered>,
     index: HashMap<Key, usize>,
+    /// What a model may call each capability, as the places of all versions of it, made when the first one is called so.
+    called: OnceLock<HashMap<WireName, Range<usize>>>,
 }
 
 impl Registry {
@@ -224,7 +228,7 @@ impl Registry {
                 served: OnceLock::new(),
             })
             .collect();
-        Ok(Self { sorted, index })
+        Ok(Self { sorted, index, called: OnceLock::new() })
     }
 
     /// Exact name and version, or nothing: there is no near match.
@@ -240,6 +244,25 @@ impl Registry {
 
     pub(crate) fn at(&self, at: usize) -> Option<&Registered> {
         self.sorted.get(at)
+    }
+
+    /// Every version of the capability that a model may call so, by its name or by that and a version: which of the two it is
+    /// called by depends on how many of them a session sees.
+    pub(crate) fn called(&self, name: &str) -> &[Registered] {
+        let called = self.called.get_or_init(|| {
+            let mut called: HashMap<WireName, Range<usize>> = HashMap::with_capacity(2 * self.sorted.len());
+            let mut from = 0;
+            for versions in self.sorted.chunk_by(|one, next| one.entry.name() == next.entry.name()) {
+                let places = from..from + versions.len();
+                for Registered { entry, .. } in versions {
+                    called.insert(WireName::of_version(entry.name(), entry.version()), places.clone());
+                    called.insert(WireName::of_capability(entry.name()), places.clone());
+                }
+                from = places.end;
+            }
+            called
+        });
+        called.get(name).and_then(|places| self.sorted.get(places.clone())).unwrap_or_default()
     }
 
     /// All of them, by name and version.

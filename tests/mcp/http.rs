@@ -26,7 +26,7 @@ impl Listening {
     fn of(home: Home) -> Self {
         let home = people::set_up(home);
         let configured = std::fs::read_to_string(home.data().join("config.toml")).unwrap();
-        let more = "[subjects.ben]\ncapabilities = [\"house.greet\", \"house.think\"]\n[mcp]\nlisten = \"127.0.0.1:0\"\nhosts = [\"mcp.home\"]\n";
+        let more = "[subjects.ben]\ncapabilities = [\"house.greet\", \"house.think\", \"self.introspect\"]\n[mcp]\nlisten = \"127.0.0.1:0\"\nhosts = [\"mcp.home\"]\n";
         home.configure(&format!("{configured}{more}"));
         let mut child = home.command(&["serve", "--no-web", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = child.stdout.take().unwrap();
@@ -89,7 +89,7 @@ impl Answer {
 
     /// The one message in it, whichever way it was sent.
     #[track_caller]
-    fn message(&self) -> Value {
+    pub fn message(&self) -> Value {
         let mut stream = self
             .body
             .lines()
@@ -113,7 +113,7 @@ impl Http {
         Self { port: self.port, headers: own, next: self.next }
     }
 
-    fn send(&self, method: &str, path: &str, body: &[u8]) -> Answer {
+    pub fn send(&self, method: &str, path: &str, body: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let host = format!("127.0.0.1:{}", self.port);
@@ -141,12 +141,12 @@ impl Http {
         Answer { status, head: head.to_owned(), body: if chunked { unchunked(body) } else { body.to_owned() } }
     }
 
-    fn post(&self, message: &Value) -> Answer {
+    pub fn post(&self, message: &Value) -> Answer {
         self.send("POST", "/mcp", message.to_string().as_bytes())
     }
 
     /// A call of the newer age, which needs nothing before it.
-    fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Answer {
         let id = self.next;
         self.next += 1;
         let meta = json!({
@@ -160,7 +160,7 @@ impl Http {
     }
 
     /// Opens a session of the older age, and gives whoever speaks in it.
-    fn session(&self) -> Self {
+    pub fn session(&self) -> Self {
         let client = json!({ "name": "by-hand", "version": "1" });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
         let answer = self.post(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
@@ -182,7 +182,7 @@ fn unchunked(mut body: &str) -> String {
     whole
 }
 
-fn older_call(id: u64, tool: &str, arguments: Value) -> Value {
+pub fn older_call(id: u64, tool: &str, arguments: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
 }
 

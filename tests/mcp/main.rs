@@ -16,6 +16,8 @@ mod clients;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod leaving;
+#[cfg(test)]
 mod people;
 #[cfg(test)]
 mod program;

@@ -9,6 +9,8 @@ use capabilities as _;
 mod fixtures;
 
 #[cfg(test)]
+mod called;
+#[cfg(test)]
 mod decisions;
 #[cfg(test)]
 mod edges;
@@ -16,6 +18,8 @@ mod edges;
 mod foreign;
 #[cfg(test)]
 mod health;
+#[cfg(test)]
+mod killed;
 #[cfg(test)]
 mod mcp_calls;
 #[cfg(test)]

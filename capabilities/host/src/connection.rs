@@ -141,6 +141,15 @@ impl<'p> Connection<'p> {
         }
     }
 
+    /// Tells whoever owns the directory now; where nobody does, nobody has to know. Whether it was heard is not told.
+    pub async fn tell(&self, request: &Request) {
+        if let Some(owner) = self.owner.get() {
+            owner.service.handle(request, None).await;
+        } else if let Ok(directory) = DataDir::open(&self.path) {
+            let _ = socket::ask(&directory.socket(), request, BRIEFLY).await;
+        }
+    }
+
     /// Makes sure that this process is the owner.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use super::{Executor, Inner};
 use crate::contract::{Capability, Network};
 use crate::policy::{Binding, Contributor, OptIn, Policy, Question, Verdict, evaluate};
 use crate::provider::decide;
-use crate::provider::{Decisions, ProviderDecision, ProviderSnapshot, ProviderType};
+use crate::provider::{Decisions, ProvidedTool, ProviderDecision, ProviderSnapshot, ProviderState, ProviderType};
 use crate::registry::Registered;
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -16,18 +16,39 @@ impl Executor {
     /// passes, from the same providers, and admitted by the same contributors as far as they do not ask for arguments.
     #[must_use]
     pub fn decisions(&self, session: &Session) -> Arc<Decisions> {
+        Arc::new(self.decide(session, None))
+    }
+
+    /// Those of [`Executor::decisions`] on which it depends what is called `name`: by that name the same tool is found in
+    /// these as in all of them, and nothing else need be decided for it.
+    #[must_use]
+    pub fn decisions_called(&self, session: &Session, name: &str) -> Decisions {
+        self.decide(session, Some(name))
+    }
+
+    /// About everything, or about what can be called so.
+    fn decide(&self, session: &Session, called: Option<&str>) -> Decisions {
         let inner = &self.0;
         let snapshot = inner.providers.snapshot();
         let policy = inner.policy.current();
         let now = if policy.asks_for_the_time() { inner.environment.now() } else { Timestamp::from_micros(0) };
         let admitting = Admitting { inner, session, policy: &policy, now };
-        let compiled = inner.registry.iter().filter(|held| held.through().is_none());
-        let mut all: Vec<ProviderDecision> = compiled.map(|held| admitting.compiled(held, &snapshot)).collect();
-        for kind in ProviderType::ALL {
-            all.extend(admitting.provided(kind, &snapshot));
-        }
+        let all = match called {
+            None => {
+                let mut all = admitting.every_compiled(inner.registry.iter(), &snapshot);
+                for kind in ProviderType::ALL {
+                    all.extend(admitting.provided(kind, &snapshot));
+                }
+                all
+            }
+            Some(name) => {
+                let mut some = admitting.every_compiled(inner.registry.called(name).iter(), &snapshot);
+                some.extend(admitting.provided_called(name, &snapshot));
+                some
+            }
+        };
         let revision = *policy.revision().as_bytes();
-        Arc::new(Decisions::new(session.identity().id, snapshot.revision(), revision, all))
+        Decisions::new(session.identity().id, snapshot.revision(), revision, all)
     }
 }
 
@@ -40,6 +61,15 @@ struct Admitting<'a> {
 }
 
 impl Admitting<'_> {
+    /// About these entries, but for those that are only ways to other tools.
+    fn every_compiled<'r>(
+        &self,
+        entries: impl Iterator<Item = &'r Registered>,
+        snapshot: &ProviderSnapshot,
+    ) -> Vec<ProviderDecision> {
+        entries.filter(|held| held.through().is_none()).map(|held| self.compiled(held, snapshot)).collect()
+    }
+
     fn compiled(&self, held: &Registered, snapshot: &ProviderSnapshot) -> ProviderDecision {
         let entry = held.entry();
         let bound = self.inner.binds(entry);
@@ -51,24 +81,39 @@ impl Admitting<'_> {
     /// Every tool of providers of one kind, by provider and native id: in the order of the kinds, which are sorted. One entry
     /// leads to them, the newest of that name. Those of other sessions are not this one's to know of.
     fn provided(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
-        let registry = &self.inner.registry;
-        let way = way_to(kind).and_then(|name| registry.resolve(name, registry.newest(name)?.get()));
-        let Some(held) = way.filter(|held| held.through() == Some(kind)) else { return Vec::new() };
-        let entry = held.entry();
-        let bound = self.inner.binds(entry);
+        let Some((entry, bound)) = self.way(kind) else { return Vec::new() };
         let session = self.session.identity().id;
         let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
         let mut decided: Vec<_> = own
-            .flat_map(|state| {
-                state.tools.iter().map(|tool| {
-                    let decision = decide::provided(entry, bound, state, tool);
-                    let native = tool.definition().id.native.clone();
-                    self.admitted(entry, decision, Some((&state.id, &native)))
-                })
-            })
+            .flat_map(|state| state.tools.iter().map(|tool| self.provided_tool((entry, bound), state, tool)))
             .collect();
         decided.sort_by(|one, other| (&one.provider_id, &one.native_id).cmp(&(&other.provider_id, &other.native_id)));
         decided
+    }
+
+    /// The tools of providers that are called so: one, where no two names are one.
+    fn provided_called(&self, name: &str, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
+        let session = self.session.identity().id;
+        let called = snapshot.called(name, session);
+        called.filter_map(|(state, tool)| Some(self.provided_tool(self.way(state.kind)?, state, tool))).collect()
+    }
+
+    /// The entry that leads to tools of this kind, and whether this host serves what it holds.
+    fn way(&self, kind: ProviderType) -> Option<(&'static Capability, bool)> {
+        let registry = &self.inner.registry;
+        let held = registry.resolve(way_to(kind)?, registry.newest(way_to(kind)?)?.get())?;
+        let entry = (held.through() == Some(kind)).then(|| held.entry())?;
+        Some((entry, self.inner.binds(entry)))
+    }
+
+    fn provided_tool(
+        &self,
+        (entry, bound): (&'static Capability, bool),
+        state: &ProviderState,
+        tool: &ProvidedTool,
+    ) -> ProviderDecision {
+        let decision = decide::provided(entry, bound, state, tool);
+        self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)))
     }
 
     /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,

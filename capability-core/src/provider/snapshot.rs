@@ -2,7 +2,7 @@
 
 use core::hash::Hash;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::{Equivalent, HashMap};
 
@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::future::Soon;
 use crate::handle::is_configured_name;
 use crate::session::SessionId;
+use crate::surface::WireName;
 
 /// Whether a provider can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct ProviderSnapshot {
     tools: HashMap<Held, Vec<(usize, usize)>>,
     /// Who carries out each capability.
     carriers: HashMap<Box<str>, Vec<usize>>,
+    /// What a model calls each tool, made when the first one is called by such a name.
+    called: OnceLock<HashMap<WireName, Vec<(usize, usize)>>>,
 }
 
 /// A tool's provider and what that calls it.
@@ -202,6 +205,29 @@ impl ProviderSnapshot {
         })
     }
 
+    /// The tools that a model calls so, for this session: one, where no two names are one.
+    pub(crate) fn called(
+        &self,
+        name: &str,
+        session: SessionId,
+    ) -> impl Iterator<Item = (&ProviderState, &ProvidedTool)> {
+        let places = self.called.get_or_init(|| {
+            let mut called: HashMap<WireName, Vec<(usize, usize)>> = HashMap::new();
+            for (at, state) in self.providers.iter().enumerate() {
+                for (place, tool) in state.tools.iter().enumerate() {
+                    let name = WireName::of_provided(state.kind, &tool.definition().id);
+                    called.entry(name).or_default().push((at, place));
+                }
+            }
+            called
+        });
+        let places = places.get(name).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(move |(at, place)| {
+            let state = self.providers.get(*at).filter(|state| state.serves(session))?;
+            Some((state, state.tools.get(*place)?))
+        })
+    }
+
     /// The providers that carry out a capability for this session.
     pub(crate) fn carriers(&self, capability: &str, session: SessionId) -> impl Iterator<Item = &ProviderState> {
         let places = self.carriers.get(capability).map(Vec::as_slice).unwrap_or_default();
@@ -238,7 +264,7 @@ pub struct NoProviders;
 
 impl Providers for NoProviders {
     fn snapshot(&self) -> Arc<ProviderSnapshot> {
-        static NONE: std::sync::OnceLock<Arc<ProviderSnapshot>> = std::sync::OnceLock::new();
+        static NONE: OnceLock<Arc<ProviderSnapshot>> = OnceLock::new();
         Arc::clone(NONE.get_or_init(Arc::default))
     }
 

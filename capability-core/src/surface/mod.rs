@@ -20,6 +20,7 @@
 //! | [`Profile`] | how a provider of models wants tools written, and what that loses |
 //! | [`ToolSearch`] | the engine that ranks deferred tools |
 
+mod called;
 mod operations;
 mod profile;
 mod projection;
@@ -28,6 +29,7 @@ mod search;
 mod tool;
 mod wire_name;
 
+pub use called::Called;
 pub use operations::{
     Availability, FoundTool, INVOKE_TOOL, MAX_HITS, MAX_QUERY, SearchAnswer, SurfaceRefusal, TOOL_SEARCH,
 };
@@ -47,7 +49,7 @@ use crate::executor::{Executor, Proposal};
 use crate::handle::HandleFamily;
 use crate::provider::{AdmissionStatus, ProviderDecision};
 use crate::session::Session;
-use operations::{Invoke, MAX_ANSWER_BYTES, Search};
+use operations::{MAX_ANSWER_BYTES, Search};
 use resident::Resident;
 
 /// How a host wants surfaces made.
@@ -55,6 +57,8 @@ use resident::Resident;
 pub struct SurfaceOptions {
     /// Tools that an operator wants to be shown always, by dotted or wire name.
     pub pinned: BTreeSet<String>,
+    /// Whether everything that is compiled in is shown as if it were pinned.
+    pub every_compiled: bool,
     /// How much JSON text the tools that are always shown may have, in bytes, without what is pinned.
     pub budget: usize,
     /// Ranks what a search finds.
@@ -63,7 +67,7 @@ pub struct SurfaceOptions {
 
 impl Default for SurfaceOptions {
     fn default() -> Self {
-        Self { pinned: BTreeSet::new(), budget: RESIDENT_BUDGET, search: Arc::new(WordSearch) }
+        Self { pinned: BTreeSet::new(), every_compiled: false, budget: RESIDENT_BUDGET, search: Arc::new(WordSearch) }
     }
 }
 
@@ -152,8 +156,7 @@ impl Surface {
                 Some(Tool::new(key, name, decision.clone(), entry))
             })
             .collect();
-        let resident::Chosen { shown, left_out, unknown_pins } =
-            resident::choose(&tools, registry, &options.pinned, options.budget);
+        let resident::Chosen { shown, left_out, unknown_pins } = resident::choose(&tools, registry, options);
         let is_shown: BTreeSet<usize> = shown.iter().filter_map(|resident| resident.tool).collect();
         let deferred = (0..tools.len()).filter(|at| !is_shown.contains(at)).collect();
         let places = tools.iter().enumerate().map(|(at, tool)| (tool.key().clone(), at)).collect();
@@ -265,45 +268,13 @@ impl Surface {
                 Ok(answer) => SurfaceCall::Found(answer),
                 Err(refusal) => SurfaceCall::Refused(refusal),
             },
-            INVOKE_TOOL => match self.invoke(arguments) {
-                Ok(proposal) => SurfaceCall::Proposal(proposal),
-                Err(refusal) => SurfaceCall::Refused(refusal),
-            },
-            _ => self.direct(name, arguments),
+            INVOKE_TOOL => called::through(arguments, |name| self.find(name)),
+            _ => {
+                let found = self.place(name).and_then(|at| Some((at, self.tools.get(at)?)));
+                let found = found.map(|(at, tool)| (tool, self.deferred.binary_search(&at).is_err()));
+                called::direct(self.executor.registry(), name, arguments, found)
+            }
         }
-    }
-
-    /// A call of a tool by its own name.
-    fn direct(&self, name: &str, arguments: &[u8]) -> SurfaceCall {
-        let Some((at, tool)) = self.place(name).and_then(|at| Some((at, self.tools.get(at)?))) else {
-            // Version 0 of anything is unknown to the executor, which says so and records it.
-            return SurfaceCall::Proposal(Proposal::new(name, 0, arguments));
-        };
-        if self.deferred.binary_search(&at).is_ok() {
-            return SurfaceCall::Refused(SurfaceRefusal {
-                message: format!(
-                    "`{}` is called by `{INVOKE_TOOL}` only: nobody has been shown its arguments",
-                    tool.name()
-                ),
-                help: format!("find it with `{TOOL_SEARCH}`, and call `{INVOKE_TOOL}` with the digest it comes with"),
-            });
-        }
-        let proposal = tool.decision().proposal(arguments);
-        // What is compiled in cannot be another one by now.
-        SurfaceCall::Proposal(match tool.selection(self.executor.registry()) {
-            Some(digest) if tool.is_foreign() => proposal.selected(digest),
-            _ => proposal,
-        })
-    }
-
-    fn invoke(&self, arguments: &[u8]) -> Result<Proposal, SurfaceRefusal> {
-        let rule = "the name and digest that a search gave, and an object of arguments";
-        let invoke: Invoke<'_> =
-            serde_json::from_slice(arguments).map_err(|_| SurfaceRefusal::malformed(INVOKE_TOOL, rule))?;
-        let Some(tool) = self.find(&invoke.tool) else {
-            return Ok(Proposal::new(invoke.tool, 0, invoke.arguments.get()));
-        };
-        Ok(tool.decision().proposal(invoke.arguments.get()).selected(invoke.digest))
     }
 
     fn search(&self, arguments: &[u8]) -> Result<SearchAnswer, SurfaceRefusal> {

@@ -3,10 +3,9 @@
 //! The choice depends on the build, the session's declarations and the operator's pins, and on no state that changes while a
 //! host runs: whether a provider can be reached is a fact beside the tools, never a change of the tools themselves.
 
-use std::collections::BTreeSet;
-
 use hashbrown::HashSet;
 
+use super::SurfaceOptions;
 use super::operations::operations;
 use super::projection;
 use super::tool::{Tool, text_of};
@@ -56,8 +55,17 @@ pub(super) struct Chosen {
     pub(super) unknown_pins: Vec<String>,
 }
 
+impl SurfaceOptions {
+    /// Whether a tool is shown however much there is beside it.
+    pub(super) fn pins(&self, tool: &Tool) -> bool {
+        let is_named = |name: &str| self.pinned.contains(name);
+        is_named(tool.name().as_str())
+            || (!tool.is_foreign() && (self.every_compiled || is_named(tool.entry().name().as_str())))
+    }
+}
+
 /// Chooses among `tools`, which are in the order of a surface: compiled ones first.
-pub(super) fn choose(tools: &[Tool], registry: &Registry, pinned: &BTreeSet<String>, budget: usize) -> Chosen {
+pub(super) fn choose(tools: &[Tool], registry: &Registry, options: &SurfaceOptions) -> Chosen {
     let marked: HashSet<&str> = registry
         .iter()
         .map(|held| held.entry())
@@ -67,20 +75,17 @@ pub(super) fn choose(tools: &[Tool], registry: &Registry, pinned: &BTreeSet<Stri
     // Nobody in a package where nothing is marked has said that something else should wait.
     let wants =
         |tool: &Tool| !tool.is_foreign() && (tool.entry().is_resident() || !marked.contains(tool.entry().package()));
-    let is_pinned = |tool: &Tool| {
-        pinned.contains(tool.name().as_str()) || (!tool.is_foreign() && pinned.contains(tool.entry().name().as_str()))
-    };
     let known = |pin: &String| {
         let names =
             |tool: &&Tool| tool.name().as_str() == pin || (!tool.is_foreign() && tool.entry().name().as_str() == pin);
         tools.iter().any(|tool| names(&tool))
     };
-    let unknown_pins = pinned.iter().filter(|pin| !known(pin)).cloned().collect();
+    let unknown_pins = options.pinned.iter().filter(|pin| !known(pin)).cloned().collect();
 
     let mut left_out = Vec::new();
     let mut candidates: Vec<(bool, Resident)> = Vec::new();
     let mut provided = Vec::new();
-    for (at, tool) in tools.iter().enumerate().filter(|(_, tool)| wants(tool) || is_pinned(tool)) {
+    for (at, tool) in tools.iter().enumerate().filter(|(_, tool)| wants(tool) || options.pins(tool)) {
         let Some(arguments) = tool.arguments(registry) else {
             left_out.push((tool.name().clone(), LeftOut::Schema));
             continue;
@@ -89,7 +94,7 @@ pub(super) fn choose(tools: &[Tool], registry: &Registry, pinned: &BTreeSet<Stri
         if tool.is_foreign() {
             provided.push(resident);
         } else {
-            candidates.push((is_pinned(tool), resident));
+            candidates.push((options.pins(tool), resident));
         }
     }
     let operations: Vec<Resident> = operations()
@@ -105,7 +110,7 @@ pub(super) fn choose(tools: &[Tool], registry: &Registry, pinned: &BTreeSet<Stri
     let mut used = 1 + operations.iter().map(cost).sum::<usize>() + pinned_cost;
     let mut shown = Vec::with_capacity(candidates.len() + operations.len() + provided.len());
     for (pinned, resident) in candidates {
-        if pinned || used + cost(&resident) <= budget {
+        if pinned || used + cost(&resident) <= options.budget {
             used += if pinned { 0 } else { cost(&resident) };
             shown.push(resident);
         } else if let Some(tool) = resident.tool.and_then(|at| tools.get(at)) {

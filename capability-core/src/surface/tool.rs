@@ -60,6 +60,11 @@ impl Tool {
         Self { key, name, decision, entry }
     }
 
+    /// The tool that a decision gave this name.
+    pub(super) fn named(name: &str, decision: ProviderDecision, entry: &'static Capability) -> Self {
+        Self::new(ToolKey::of(&decision), WireName::assigned(name), decision, entry)
+    }
+
     /// Which tool it is.
     #[must_use]
     pub const fn key(&self) -> &ToolKey {
@@ -137,12 +142,21 @@ impl Tool {
         }
     }
 
+    /// The schema of its arguments, where it can be shown.
+    fn showable<'r>(&'r self, registry: &'r Registry) -> Option<&'r Value> {
+        // Copied, a document deeper than a stack would end the process.
+        self.exported(registry).filter(|exported| projection::depth_of(exported) <= projection::MAX_DEPTH)
+    }
+
+    /// Whether [`Tool::arguments`] gives a schema.
+    pub(super) fn has_arguments(&self, registry: &Registry) -> bool {
+        self.showable(registry).is_some()
+    }
+
     /// The schema of its arguments as it is shown; none for a capability whose own schema is at fault.
     #[must_use]
     pub fn arguments(&self, registry: &Registry) -> Option<Value> {
-        // Copied, a document deeper than a stack would end the process.
-        let exported =
-            self.exported(registry).filter(|exported| projection::depth_of(exported) <= projection::MAX_DEPTH)?;
+        let exported = self.showable(registry)?;
         Some(if self.is_foreign() { exported.clone() } else { projection::shown(exported).into_owned() })
     }
 

@@ -105,6 +105,11 @@ impl WireName {
         shortened(&whole, &[kind.as_str(), &id.provider, &id.native])
     }
 
+    /// A name that was given to a tool before.
+    pub(super) fn assigned(name: &str) -> Self {
+        Self(name.into())
+    }
+
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -21,6 +21,8 @@ pub enum McpRequest {
     Tools(Caller),
     /// One call of a tool.
     Call(ToolCall),
+    /// The connection has ended: what was kept for it alone is forgotten.
+    Leave(Caller),
     /// Let a client in under a name, for a subject. Operators only.
     ClientCreate {
         /// Who says so.

@@ -17,10 +17,10 @@ use capability_core::approval::{ApprovalId, Filed, PendingApproval, Successor};
 use capability_core::contract::{Network, SideEffect};
 use capability_core::executor::{Ended, Outcome};
 use capability_core::registry::Registry;
-use capability_core::session::Subject;
-use capability_core::store::Answer;
+use capability_core::session::{SessionId, Subject};
+use capability_core::store::{Answer, Results as _};
 use capability_core::surface::{
-    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceRefusal, TOOL_SEARCH, Tool,
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, SurfaceRefusal, TOOL_SEARCH, Tool,
 };
 use rustix::process::Pid;
 use serde_json::Value;
@@ -63,6 +63,13 @@ impl Service {
                 let asker = self.asker(&call.caller, peer)?;
                 super::document(&self.tool_call(&asker, call).await?)
             }
+            McpRequest::Leave(caller) => {
+                self.program_left(self.program_session(caller, peer)?);
+                if let Some(client) = &caller.client {
+                    self.passes.forget(client.connection);
+                }
+                super::document(&())
+            }
             McpRequest::ClientCreate { proof, name, subject } => {
                 super::document(&self.create_client(&self.operator(proof, peer)?, name, subject).await?)
             }
@@ -73,19 +80,16 @@ impl Service {
         }
     }
 
-    /// The tools of a session: everything compiled is shown, since clients of this protocol have room for it, and a provider's
-    /// tools are found by a search.
-    fn surface_for(&self, session: &Session) -> Surface {
-        let executor = self.host.executor();
-        let decisions = executor.decisions(session);
-        let compiled = decisions.iter().filter(|decision| decision.definition.is_none());
-        let mut options = self.surface_options();
-        options.pinned.extend(compiled.map(|decision| decision.capability.as_str().to_owned()));
-        Surface::of(executor, decisions.iter().map(|decision| &**decision), &options)
+    /// How surfaces are made for programs: everything compiled is shown, since clients of this protocol have room for it, and a
+    /// provider's tools are found by a search.
+    fn program_options(&self) -> SurfaceOptions {
+        SurfaceOptions { every_compiled: true, ..self.surface_options() }
     }
 
     fn tools(&self, session: &Session) -> ToolsShown {
-        let (surface, registry) = (self.surface_for(session), self.host.executor().registry());
+        let executor = self.host.executor();
+        let (surface, registry) =
+            (Surface::of_session(executor, session, &self.program_options()), executor.registry());
         let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
         // Where there is nothing to be found, there is nothing to search with.
         if surface.deferred().next().is_some() {
@@ -95,15 +99,17 @@ impl Service {
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
-        let surface = self.surface_for(&asker.session);
-        let proposal = match surface.call(&call.tool, call.arguments.as_bytes()) {
+        let executor = self.host.executor();
+        let arguments = call.arguments.as_bytes();
+        let called = Surface::called(executor, &asker.session, &self.program_options(), &call.tool, arguments);
+        let proposal = match called.call {
             SurfaceCall::Proposal(proposal) => proposal,
             SurfaceCall::Found(found) => {
                 return Ok(ToolReply::Found(serde_json::to_value(found).map_err(|_| unsaid())?));
             }
             SurfaceCall::Refused(SurfaceRefusal { message, help }) => return Ok(ToolReply::Refused { message, help }),
         };
-        let meant = meant(&surface, call);
+        let meant = called.tool.as_ref();
         let subject = asker.session.identity().subject.clone();
         let same = meant.map(|tool| Same::of(subject, tool, &call.tool, &call.arguments));
         let now = self.host.environment().now();
@@ -118,7 +124,6 @@ impl Service {
         if let (Some(told), Said::Yes) = (&told, call.said) {
             self.take_yes(asker, told).await;
         }
-        let executor = self.host.executor();
         let mut outcome = match approval {
             Some(id) => executor.resume(&asker.session, id).await,
             None => executor.invoke(&asker.session, proposal).await,
@@ -152,6 +157,16 @@ impl Service {
             answers: question.is_some(),
             question: question.unwrap_or_default(),
         }))
+    }
+
+    /// The session of a program.
+    pub(crate) fn program_session(&self, caller: &Caller, peer: Option<Pid>) -> Result<SessionId, Fault> {
+        Ok(self.asker(caller, peer)?.session.identity().id)
+    }
+
+    /// Nobody asks in this session any more, so that nobody can have its results again.
+    pub(crate) fn program_left(&self, session: SessionId) {
+        self.host.results().end(session);
     }
 
     /// The person who sits at a program, by the configuration's word.
@@ -197,19 +212,6 @@ impl Service {
         };
         Ok(Asker { session: self.session_of(caller, client.as_ref(), peer)?, client })
     }
-}
-
-/// The tool that a call is about, by its own name or through the one that reaches deferred ones.
-fn meant<'s>(surface: &'s Surface, call: &ToolCall) -> Option<&'s Tool> {
-    #[derive(serde::Deserialize)]
-    struct Invoked {
-        tool: String,
-    }
-    if call.tool != INVOKE_TOOL {
-        return surface.find(&call.tool);
-    }
-    let invoked: Invoked = serde_json::from_str(&call.arguments).ok()?;
-    surface.find(&invoked.tool)
 }
 
 /// A tool as a client is told of it; none whose own schema is at fault.

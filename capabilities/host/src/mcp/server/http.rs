@@ -9,14 +9,14 @@ mod guard;
 mod people;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, ListToolsResult,
-    PaginatedRequestParams, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, InitializeRequestParams,
+    InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -26,11 +26,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::handler::{self, Handler};
+use super::handler;
 use crate::protocol::Fault;
 use crate::service::Service;
 use crate::web::{Hosts, PEOPLE, serve_connections};
-use people::People;
+use people::{Admitted, People, Visit};
 
 /// The one address.
 pub const PATH: &str = "/mcp";
@@ -80,7 +80,7 @@ impl HttpServer {
             .with_json_response(true)
             .with_max_request_body_bytes(MAX_BODY)
             .with_cancellation_token(calls.clone());
-        let protocol = StreamableHttpService::new(|| Ok(ByRequest), sessions, config);
+        let protocol = StreamableHttpService::new(|| Ok(ByRequest::default()), sessions, config);
         let router = Router::new()
             .route_service(PATH, protocol)
             .fallback(async || guard::Refused::not_found())
@@ -102,15 +102,25 @@ impl HttpServer {
     }
 }
 
-/// The handler of whichever client a request comes from: the guard has found it, and it travels with the request.
-struct ByRequest;
+/// The handler of whichever client a request comes from: the guard has found it, and it travels with the request. The library
+/// has one of these for each session of the older protocol, and one for each request of the newer.
+#[derive(Default)]
+struct ByRequest {
+    /// Held as long as the session is.
+    visit: OnceLock<Visit>,
+}
 
 impl ByRequest {
-    fn of(context: &RequestContext<RoleServer>) -> Result<Handler, ErrorData> {
+    fn of(context: &RequestContext<RoleServer>) -> Result<&Admitted, ErrorData> {
         let parts = context.extensions.get::<axum::http::request::Parts>();
-        let handler = parts.and_then(|parts| parts.extensions.get::<Handler>()).cloned();
+        let admitted = parts.and_then(|parts| parts.extensions.get::<Admitted>());
         // Nothing comes here past the guard.
-        handler.ok_or_else(|| ErrorData::internal_error("the client of this request was lost", None))
+        let admitted =
+            admitted.ok_or_else(|| ErrorData::internal_error("the client of this request was lost", None))?;
+        if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+            admitted.presence.stays();
+        }
+        Ok(admitted)
     }
 }
 
@@ -119,12 +129,24 @@ impl ServerHandler for ByRequest {
         handler::info()
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let admitted = Self::of(&context)?;
+        self.visit.get_or_init(|| admitted.presence.visit());
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
     async fn list_tools(
         &self,
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Self::of(&context)?.list_tools(page, context).await
+        let handler = Self::of(&context)?.handler.clone();
+        handler.list_tools(page, context).await
     }
 
     async fn call_tool(
@@ -132,7 +154,8 @@ impl ServerHandler for ByRequest {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        Self::of(&context)?.call_tool(params, context).await
+        let handler = Self::of(&context)?.handler.clone();
+        handler.call_tool(params, context).await
     }
 
     async fn on_custom_request(
@@ -140,6 +163,7 @@ impl ServerHandler for ByRequest {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Self::of(&context)?.on_custom_request(request, context).await
+        let handler = Self::of(&context)?.handler.clone();
+        handler.on_custom_request(request, context).await
     }
 }

@@ -81,6 +81,7 @@ pub async fn lines(
     };
     let greeting = greeting
         .ok_or_else(|| Fault::broken("the host answered something else", "use the same version on both sides"))?;
+    let leaving = Request::Mcp(McpRequest::Leave(again(&caller)));
     let (asker, mut asks) = Asks::new();
     let handler = Handler::new(asker, caller, &greeting);
     let served = async {
@@ -89,11 +90,15 @@ pub async fn lines(
             let _ = running.waiting().await;
         }
     };
-    let mut served = pin!(served);
-    tokio::select! {
-        () = &mut served => {}
-        () = asks.answer(connection) => {}
+    {
+        let mut served = pin!(served);
+        tokio::select! {
+            () = &mut served => {}
+            () = asks.answer(connection) => {}
+        }
     }
+    // After the last of its calls, which ends with what is above.
+    connection.tell(&leaving).await;
     Ok(())
 }
 

@@ -21,6 +21,11 @@ impl Passes {
         passes.push_back((connection, subject));
     }
 
+    /// The connection has ended.
+    pub fn forget(&self, connection: SessionId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| *known != connection);
+    }
+
     /// Whether this connection may speak for this subject.
     pub fn admit(&self, connection: SessionId, subject: &Subject) -> bool {
         let passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -65,7 +65,7 @@ async fn admit(door: &Door, request: Request) -> Result<(Request, Admitted), Ref
         return Err(Refused::no_session());
     }
     let mut request = if *request.method() == Method::POST { lifted(request).await? } else { request };
-    request.extensions_mut().insert(admitted.handler.clone());
+    request.extensions_mut().insert(admitted.clone());
     // It has done its work, and nothing behind this needs it.
     request.headers_mut().remove(header::AUTHORIZATION);
     Ok((request, admitted))

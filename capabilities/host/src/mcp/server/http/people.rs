@@ -1,6 +1,7 @@
 //! One handler for each client, and whose the sessions of the older protocol are.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use capability_core::session::SessionId;
@@ -19,17 +20,54 @@ const MOST_SESSIONS: usize = 16;
 const MOST_HANDLERS: usize = 256;
 
 /// A client that a request comes from.
+#[derive(Clone)]
 pub struct Admitted {
     /// Which, as its token tells: nothing that others know.
     kept: [u8; 32],
     /// What answers it.
     pub handler: Handler,
+    /// Whether it is still there.
+    pub presence: Arc<Presence>,
+}
+
+/// Whether a client is still there. With the last session of the older protocol that it had open, nobody can have its results
+/// again; whoever speaks the newer one has nothing that ends, and its results are kept as long as any are.
+pub struct Presence {
+    service: Arc<Service>,
+    session: SessionId,
+    visits: AtomicUsize,
+    stays: AtomicBool,
+}
+
+impl Presence {
+    /// It has opened a session.
+    pub fn visit(self: &Arc<Self>) -> Visit {
+        self.visits.fetch_add(1, Ordering::SeqCst);
+        Visit(Arc::clone(self))
+    }
+
+    /// It asks without one.
+    pub fn stays(&self) {
+        self.stays.store(true, Ordering::SeqCst);
+    }
+}
+
+/// One session of the older protocol, for as long as it is open.
+pub struct Visit(Arc<Presence>);
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let Self(presence) = self;
+        if presence.visits.fetch_sub(1, Ordering::SeqCst) == 1 && !presence.stays.load(Ordering::SeqCst) {
+            presence.service.program_left(presence.session);
+        }
+    }
 }
 
 /// Everybody who has come so far.
 pub struct People {
     manager: Arc<LocalSessionManager>,
-    handlers: Mutex<HashMap<[u8; 32], Handler>>,
+    handlers: Mutex<HashMap<[u8; 32], Admitted>>,
     sessions: Mutex<VecDeque<(String, [u8; 32])>>,
 }
 
@@ -47,22 +85,27 @@ impl People {
         // A token that was revoked is none from that moment on, whatever is remembered here.
         service.client(&token).ok()?;
         let kept = crate::mcp::ClientToken::from_hex(token.reveal())?.hash();
-        if let Some(handler) = locked(&self.handlers).get(&kept) {
-            return Some(Admitted { kept, handler: handler.clone() });
+        if let Some(admitted) = locked(&self.handlers).get(&kept) {
+            return Some(admitted.clone());
         }
         let connection = SessionId::from_bytes(random().ok()?);
-        let client = || Some(Client { connection, token: Some(token.clone()) });
+        let caller = || Caller { client: Some(Client { connection, token: Some(token.clone()) }), ..Caller::default() };
         let asker = Asker::Here(Arc::clone(service));
-        let greet = McpRequest::Greet(Caller { client: client(), ..Caller::default() });
+        let greet = McpRequest::Greet(caller());
         let Ok(Reply::Document(greeting)) = asker.ask(Request::Mcp(greet)).await else { return None };
         let greeting = serde_json::from_value(greeting).ok()?;
-        let handler = Handler::new(asker, Caller { client: client(), ..Caller::default() }, &greeting);
+        let presence = Arc::new(Presence {
+            service: Arc::clone(service),
+            session: service.program_session(&caller(), None).ok()?,
+            visits: AtomicUsize::new(0),
+            stays: AtomicBool::new(false),
+        });
+        let admitted = Admitted { kept, handler: Handler::new(asker, caller(), &greeting), presence };
         let mut handlers = locked(&self.handlers);
         if handlers.len() >= MOST_HANDLERS {
             handlers.clear();
         }
-        let handler = handlers.entry(kept).or_insert(handler).clone();
-        Some(Admitted { kept, handler })
+        Some(handlers.entry(kept).or_insert(admitted).clone())
     }
 
     /// A session was opened for this client. What one client holds open is bounded.
