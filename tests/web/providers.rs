@@ -50,9 +50,14 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     let (exit, pending) = centre.home.json(&["invoke", "mcp.call", call]);
     let id = pending["approval"]["id"].as_str().unwrap().to_owned();
     let card = operator.card(&id);
-    for words in
-        ["A tool of somebody else", "data-server=\"lab\"", "it only reads", "nobody has classified it", "&lt;i&gt;one"]
-    {
+    for words in [
+        "A tool of somebody else",
+        "data-server=\"lab\"",
+        "it only reads",
+        "nobody has classified it",
+        "&lt;i&gt;one",
+        "id=\"carrier\"><strong>mcp `lab`",
+    ] {
         assert!(exit == 3 && card.body.contains(words), "{words}: {}", card.body);
     }
     centre
@@ -64,7 +69,13 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     // It becomes another one, with words that would be more than words.
     tools(&file, "now <script>alert(1)</script> \u{202e}siht");
     until("the change", || is("ready", "1 out of use"));
-    centre.home.run(&["invoke", "mcp.call", call]).exits(4).says(&["tool_quarantined"]);
+    centre
+        .home
+        .run(&["invoke", "mcp.call", call])
+        .exits(4)
+        .says(&["tool_quarantined", "policy_blocked: mode, permission"]);
+    assert_eq!(centre.home.json(&["invoke", "mcp.call", call]).1["diagnostic"], "policy_blocked");
+    assert!(operator.get("/audit").is(200).body.contains("policy_blocked: mode, permission"));
     let page = operator.get("/providers/lab").is(200);
     assert!(page.body.contains("data-changed=\"alpha\"") && !page.body.contains("<script>alert"), "{}", page.body);
     assert!(!page.body.contains('\u{202e}'), "{}", page.body);

@@ -44,6 +44,21 @@ impl Inner {
         decide::of_tool(entry, kind, bound, named, &snapshot, session).map(|decision| Some(Arc::new(decision)))
     }
 
+    /// What stands against every call of an entry because of whoever would carry it out, by the decision that a call would take
+    /// in a session without providers of its own.
+    pub(super) fn provider_fault(&self, held: &Registered) -> Option<Code> {
+        let (entry, nobody) = (held.entry(), SessionId::from_bytes([0; 16]));
+        if !self.provided || !self.binds(entry) {
+            return None;
+        }
+        let snapshot = self.providers.snapshot();
+        match held.through() {
+            None => decide::of_compiled(entry, true, &snapshot, nobody)?.code(),
+            Some(kind) if !snapshot.has(kind) => Some(Code::UnsupportedCapability),
+            Some(kind) => (!snapshot.is_any_there(kind)).then_some(Code::ProviderOffline),
+        }
+    }
+
     /// Whether some provider says to carry out a capability for this session.
     pub(super) fn is_carried_out(&self, name: &str, session: SessionId) -> bool {
         self.provided && self.providers.snapshot().carriers(name, session).next().is_some()

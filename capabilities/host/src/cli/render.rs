@@ -4,6 +4,7 @@ use capability_core::approval::{
     ApprovalSummary, DenialLoop, Grant, GrantLimit, GrantScope, HistoryEntry, OperatorAct, PendingApproval, Successor,
 };
 use capability_core::executor::GrantPreview;
+use capability_core::provider::Diagnostic;
 use serde_json::Value;
 
 use super::card::card;
@@ -92,6 +93,14 @@ pub fn describe(found: &Description) -> String {
     text
 }
 
+/// What a person is told beside an outcome: that another provider served, or one that works less well than it could.
+pub fn notice(outcome: &Value) -> String {
+    match outcome.get("notice").and_then(Value::as_str) {
+        Some(notice) => format!("{} {}\n", styled(WARN, "notice:"), visible_lines(notice)),
+        None => String::new(),
+    }
+}
+
 /// An invocation's outcome: the result as JSON, or what happened and what to do.
 pub fn outcome(outcome: &Value) -> String {
     let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -107,6 +116,10 @@ pub fn outcome(outcome: &Value) -> String {
     text += &format!(": {}\n", visible_lines(word("message")));
     if !word("help").is_empty() {
         text += &format!("help: {}\n", visible_lines(word("help")));
+    }
+    // Another way than the caller thought, in a word and in words.
+    if let Some(way) = Diagnostic::named(word("diagnostic")) {
+        text += &format!("{}: {}\n", way.as_str(), way.message());
     }
     text += &format!("effect: {}\n", word("effect"));
     if let Some(approval) = outcome.get("approval") {
@@ -462,6 +475,24 @@ mod tests {
         let text = anstream::adapter::strip_str(&text).to_string();
         let columns: Vec<_> = text.lines().map(|line| line.chars().skip(17).collect::<String>()).collect();
         assert_eq!(columns, ["first", "second", "help: do", "this", "only", "help: do", "this"]);
+    }
+
+    #[test]
+    fn another_way_than_the_caller_thought_is_told_in_a_word_and_in_words() {
+        for way in capability_core::provider::Diagnostic::ALL {
+            let refused = json!({
+                "outcome": "rejected", "stage": "policy", "code": "locked", "message": "no", "help": "never", "effect": "not_started",
+                "diagnostic": way,
+            });
+            let told = format!("\n{}: {}\n", way.as_str(), way.message());
+            assert!(super::outcome(&refused).contains(&told), "{told}");
+        }
+        // Beside the result and not in it: whoever reads that may be a program.
+        let served = json!({ "outcome": "executed", "result": 1, "notice": "`desk` is gone\u{1b}[2J" });
+        assert_eq!(super::outcome(&served), "1\n");
+        let told = anstream::adapter::strip_str(&super::notice(&served)).to_string();
+        assert!(told.starts_with("notice: `desk` is gone") && !told.contains('\u{1b}'), "{told}");
+        assert_eq!(super::notice(&json!({ "outcome": "executed", "result": 1 })), "");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use axum::extract::State;
 use axum::response::Response;
+use capability_core::Code;
+use capability_core::provider::Diagnostic;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -158,7 +160,12 @@ fn row(record: &Value) -> Markup {
     };
     let who = [text("subject"), text("operator")].into_iter().find(|who| !who.is_empty()).unwrap_or_default();
     let ends = ["outcome", "verdict", "step", "reason", "setting", "family", "on", "kind", "code", "effect"];
-    let went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
+    let mut went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
+    // Which of the seven ways it went, other than its caller thought.
+    let code = record.get("code").and_then(|code| Code::deserialize(code).ok());
+    if let Some(way) = code.and_then(Diagnostic::of).filter(|_| text("event") == "outcome") {
+        went.push(format!("{}: {}", way.as_str(), way.message()));
+    }
     let at = text("at");
     let capability = match (text("capability"), text("version")) {
         (name, version) if !name.is_empty() => format!("{name}@{version}"),
