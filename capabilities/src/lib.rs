@@ -22,6 +22,10 @@
 //! | [`state.put`](state::state_put) | keeps one | `mutating` + `local` |
 //! | [`schedule.create`](schedule::schedule_create), [`schedule.cancel`](schedule::schedule_cancel) | makes and ends calls that are made at times | `mutating` + `local` |
 //! | [`schedule.list`](schedule::schedule_list) | lists them | `read_only` + `local` |
+//! | [`agent.run`](agent::agent_run), [`agent.spawn`](agent::agent_spawn) | a configured agent's turn that acts for the caller | `mutating` + `external` |
+//! | [`agent.status`](agent::agent_status) | what became of those that were not waited for | `read_only` + `local` |
+//! | [`agent.stop`](agent::agent_stop) | stops one | `mutating` + `local` |
+//! | [`git.promote`](git::git_promote), [`git.rollback`](git::git_rollback) | moves a tree's live reference forward, and back | `mutating` + `local` |
 //! | [`package.trust`](review::package_trust) | asks a person to trust a source of packages | `mutating` + `local` |
 //! | [`dependency.request`](review::dependency_request) | asks a person for a package | `mutating` + `local` |
 //! | [`mail.send`](mail::mail_send) | a letter to somebody that the operator listed | `mutating` + `external` |
@@ -40,7 +44,9 @@
 //! Two modules are of use to other packages' capabilities too: [`http`] speaks HTTP on the connection that `&Http` gives, and
 //! [`plain`] makes text from elsewhere fit to be shown.
 
+pub mod agent;
 pub mod fs;
+pub mod git;
 pub mod http;
 pub mod locked;
 pub mod mail;

@@ -203,8 +203,8 @@ pub use executor::{Executor, Outcome, Proposal};
 pub use failure::{Failure, IntoFailure};
 pub use future::{BoxFuture, Soon, SoonFuture};
 pub use handle::{
-    Clock, Context, Device, Endpoint, Http, Journal, Mailer, OwnHistory, Repository, Reviews, Schedules, Secret, State,
-    Workspace,
+    AgentRuns, Agents, Clock, Context, Device, Endpoint, Http, Journal, Mailer, OwnHistory, Repository, Reviews,
+    Schedules, Secret, State, Trees, Workspace,
 };
 pub use hex::HexError;
 pub use preview::{Concern, MAX_ACTS_ON, MAX_PREVIEW_BYTES, MAX_RESTS_ON, Preview, Raise, RaisedTo};

@@ -240,7 +240,9 @@ impl Item {
 fn is_declared(entry: &Capability, asker: &Asker<'_>) -> bool {
     let name = entry.name().as_str();
     let declared = asker.declarations;
-    declared.cover(name, None) || (entry.scope().is_some() && declared.scopes(name).next().is_some())
+    declared.cover(name, None)
+        || (entry.scope().is_some() && declared.scopes(name).next().is_some())
+        || (entry.through().is_some() && declared.reaches_a_provider())
 }
 
 fn item(

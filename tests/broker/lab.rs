@@ -93,6 +93,7 @@ impl Lab {
             secrets: Some(secrets),
             mail: None,
             repositories: None,
+            trees: BTreeMap::new(),
             own: vec![dir.path().join("own")],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));

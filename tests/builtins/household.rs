@@ -14,14 +14,14 @@ use capability_core::executor::{Outcome, Proposal};
 use capability_core::handle::{BrokerFault, StateScope};
 use capability_core::session::{Declarations, Mode, Origin, Session, SessionIdentity, Subject, TurnId};
 use capability_core::store::Answer;
-use capability_host::{Host, HostOptions, SettingError};
+use capability_host::{AgentHost, Host, HostOptions, SettingError};
 use serde_json::Value;
 use tempfile::TempDir;
 
 pub const PASSWORD: &str = "four plain words here";
 
 pub struct Household {
-    pub host: Host,
+    pub host: AgentHost,
     operator: Operator,
     turns: AtomicU64,
     top: TempDir,
@@ -59,7 +59,7 @@ impl Household {
         private(&top.path().join("data/config.toml"), config);
         let options =
             HostOptions { data_dir: top.path().join("data"), packages: &["capabilities"], accept_degraded: false };
-        let host = Host::open(options).unwrap_or_else(|error| panic!("{error}"));
+        let host = AgentHost::of(Host::open(options).unwrap_or_else(|error| panic!("{error}")));
         let operator = host.operators().setup(PASSWORD).await.unwrap();
         Self { host, operator, turns: AtomicU64::new(1), top }
     }

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod addresses;
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod bans;
 #[cfg(test)]
 mod fetch;
@@ -38,3 +40,5 @@ mod searxng;
 #[cfg(test)]
 #[path = "../fixtures/servers/mod.rs"]
 mod servers;
+#[cfg(test)]
+mod trees;

@@ -62,7 +62,7 @@ fn somebody_elses_client_lists_calls_and_is_asked_before_anything_goes_out() {
                 (fact(&told["wrong"], "code"), &told["wrong"]["error"]),
                 (&json!("schema_violation"), &json!(true))
             );
-            assert!(told["unknown"].as_str().unwrap().contains("no tool is called so"), "{told}");
+            assert!(told["unknown"].as_str().unwrap().contains("there is no tool of that name"), "{told}");
             for waiting in [&told["fetch"], &told["count"]] {
                 // The newer age leaves it to the client how long its person may take.
                 let gave_up = answer == "silence" && waiting["text"] == "the client gave up";

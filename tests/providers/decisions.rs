@@ -13,6 +13,7 @@ use capability_core::provider::{
     ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Route, RuntimeBindingStatus,
     Standing,
 };
+use capability_core::self_model::Ability;
 use capability_core::session::Mode;
 use capability_core::{Code, Outcome, Session};
 use serde_json::{Value, json};
@@ -290,7 +291,7 @@ async fn a_decision_has_every_field_of_the_contract() {
     assert_eq!(served(outcome.provider().expect("it was decided")), wanted);
     let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
     assert_eq!(
-        (&told["diagnostic"], &told["trace"]),
+        (&told["diagnostic"]["kind"], &told["trace"]),
         (&json!("fallback_selected"), &json!({ "provider": "fallback" }))
     );
     assert_eq!(told["notice"], wanted["user_visible_message"]);
@@ -420,7 +421,7 @@ async fn the_seven_states_and_the_seven_diagnostics_are_told_apart() {
         };
         assert_eq!((shown, outcome.diagnostic()), (state, diagnostic), "{name} {outcome:?}");
         let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
-        assert_eq!(told.get("diagnostic").and_then(Value::as_str), diagnostic.map(Diagnostic::as_str), "{name}");
+        assert_eq!(told["diagnostic"]["kind"].as_str(), diagnostic.map(Diagnostic::as_str), "{name}");
         diagnostics.extend(diagnostic);
         states.extend(shown);
     }
@@ -480,4 +481,52 @@ async fn of_two_reasons_to_be_told_both_are() {
         let said = said.as_deref().expect("it is said");
         assert!(said.contains("claims more effect") && said.ends_with("; its list could not be read"), "{said}");
     }
+}
+
+/// What a person's machine, a server or a relay would bring is not there, and asking for it finds nobody who owns it.
+#[tokio::test]
+async fn a_host_without_providers_shows_nothing_of_anybodys_machine() {
+    let bench = Bench::providing(GrantLimits::off());
+    let listed = bench.executor.decisions(&bench.session);
+    assert!(listed.iter().len() > 10);
+    for decision in listed.iter() {
+        assert_eq!((decision.provider_type, &*decision.execution_owner), (ProviderType::Compiled, "host"));
+        assert!(matches!(decision.route, Route::ServerRuntime | Route::ServerControlPlane), "{}", decision.tool_name);
+    }
+    for (name, kind) in [("edge.call", "edge"), ("mcp.call", "server"), ("relay.call", "relay")] {
+        let call = json!({ kind: "desk", "tool": "shell", "arguments": {} });
+        let outcome = bench.invoke(name, &call).await;
+        assert_eq!(outcome.diagnostic(), Some(Diagnostic::UnsupportedCapability), "{name} {outcome:?}");
+    }
+    // With one, all of it is there, and it is the machine's.
+    bench.supplied.set(vec![provider(ProviderType::Edge, "desk", vec![tool("desk", "shell")])]);
+    let listed = bench.executor.decisions(&bench.session);
+    let shell = listed.provided(ProviderType::Edge, "desk", "shell").expect("it is listed");
+    assert_eq!((&*shell.execution_owner, shell.route), ("desk", Route::EdgeBound));
+}
+
+/// The self-model is told by the decision that a call would take: nobody can do what nobody is there to do.
+#[tokio::test]
+async fn what_somebody_can_do_follows_whoever_would_carry_it_out() {
+    let bench = Bench::providing(GrantLimits::off());
+    let ability = |name: &str| {
+        let model = bench.executor.self_model(&bench.session);
+        let own = model.capabilities.into_iter().find(|own| own.capability == name).expect("it is declared");
+        (own.ability, own.ends.iter().map(|end| end.code).collect::<Vec<_>>())
+    };
+    let edge = |reach| ProviderState {
+        reach,
+        carries_out: vec!["lab.act_read_local".into()],
+        ..provider(ProviderType::Edge, "desk", vec![])
+    };
+    bench.supplied.set(vec![edge(ProviderReach::Ready)]);
+    assert_eq!(ability("lab.act_read_local").0, Ability::Can);
+    assert_eq!(ability("mcp.call"), (Ability::Forbidden, vec![Code::UnsupportedCapability]));
+    let docs = |reach| ProviderState { reach, ..provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")]) };
+    bench.supplied.set(vec![edge(ProviderReach::NotConnected), docs(ProviderReach::NotConnected)]);
+    assert_eq!(ability("lab.act_read_local"), (Ability::Forbidden, vec![Code::ProviderOffline]));
+    assert_eq!(ability("mcp.call"), (Ability::Forbidden, vec![Code::ProviderOffline]));
+    bench.supplied.set(vec![docs(ProviderReach::Ready)]);
+    assert_eq!(ability("lab.act_read_local").0, Ability::Can);
+    assert_ne!(ability("mcp.call").0, Ability::Forbidden);
 }

@@ -261,7 +261,7 @@ async fn what_is_chosen_for_a_session_goes_first_and_is_not_replaced_in_silence(
         ]
     };
     let choosing = |kind, id: &str| ExplicitBinding {
-        session: bench.session.identity().id,
+        session: Some(bench.session.identity().id),
         capability: READS.into(),
         kind,
         provider: id.into(),

@@ -15,9 +15,15 @@ mod decisions;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]
+mod effects;
+#[cfg(test)]
 mod foreign;
 #[cfg(test)]
 mod health;
+#[cfg(test)]
+mod host_edges;
+#[cfg(test)]
+mod host_skills;
 #[cfg(test)]
 mod killed;
 #[cfg(test)]

@@ -33,6 +33,22 @@ async fn connected(fault: &str, more: &str, file: Option<&Path>) -> Lab {
     lab
 }
 
+/// One program answers for the list and for every call of what is in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_discovered_over_a_connection_is_called_over_it() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let lab = connected("well", "", Some(file.path())).await;
+    let operator = lab.operator().await;
+    let mut calls = Vec::new();
+    for _ in 0..3 {
+        // It counts its own calls.
+        let said = text(&lab.call(&operator, "alpha", json!({ "x": 1 })).await);
+        calls.push(said.rsplit_once("in call ").unwrap_or_else(|| panic!("{said}")).1.parse::<u32>().unwrap());
+    }
+    assert_eq!(calls, [calls[0], calls[0] + 1, calls[0] + 2]);
+    assert_eq!(fs::read_to_string(file.path()).unwrap().matches("started").count(), 1);
+}
+
 /// The whole way, with a server that somebody else wrote: asked before it is started, asked before its tool writes, and what was
 /// approved is what is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -302,4 +318,61 @@ async fn a_server_that_hangs_disturbs_no_other() {
     },);
     assert_eq!((hung.unwrap(), outcome.0.kind()), (Err(BrokerFault::TimedOut), Kind::Executed));
     assert!(outcome.1 < Duration::from_secs(20), "it waited for the other one: {:?}", outcome.1);
+}
+
+/// What is not known to only read goes to a server one after the other, whatever its tools are called; what an operator has
+/// classified as reading does not wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_may_change_something_go_to_a_server_one_after_the_other() {
+    let mut lab = connected("meets", "", None).await;
+    let operator = lab.operator().await;
+    let (one, other) = tokio::join!(lab.call(&operator, "alpha", json!({})), lab.call(&operator, "beta", json!({})));
+    assert_eq!([text(&one), text(&other)], ["alone", "alone"], "{one:?} {other:?}");
+    let lines: String = lab
+        .host()
+        .providers()
+        .tools("lab")
+        .unwrap()
+        .iter()
+        .map(|told| {
+            let (tool, definition) = (&told.tool, &told.definition);
+            format!("[[mcp.servers.lab.tools]]\ntool = \"{tool}\"\ndefinition = \"{definition}\"\nside_effect = \"read_only\"\nnetwork = \"local\"\n")
+        })
+        .collect();
+    lab.host().close().await;
+    lab.open(&(server("lab", &self::lab("meets", None)) + "discovery_s = 30\n" + &lines));
+    lab.connect("lab").await.unwrap();
+    let (session, second) = (lab.anybody(), lab.anybody());
+    let (one, other) = tokio::join!(lab.ask(&session, "alpha", json!({})), lab.ask(&second, "beta", json!({})));
+    assert_eq!([text(&one), text(&other)], ["met another", "met another"], "{one:?} {other:?}");
+}
+
+/// A server of the older generation over HTTP tells of changes on a stream of its own, which is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_are_heard_from_an_older_server_over_http() {
+    let files = tempfile::tempdir().unwrap();
+    let file = files.path().join("tools.json");
+    let write = |description: &str| {
+        let tools = json!([{ "name": "alpha", "description": description, "inputSchema": { "type": "object" } }]);
+        fs::write(file.with_extension("new"), tools.to_string()).unwrap();
+        fs::rename(file.with_extension("new"), &file).unwrap();
+    };
+    write("does alpha");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/providers/older_http.py");
+    let mut child =
+        Command::new(target().join("python/bin/python")).args([&script, &file]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut port = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let url = format!("[mcp.servers.lab]\nurl = \"http://127.0.0.1:{}/mcp\"\ndiscovery_s = 50\n", port.trim());
+    let lab = Lab::new(&url);
+    lab.connect("lab").await.unwrap();
+    assert_eq!(lab.tools("lab"), [("alpha".to_owned(), Standing::Accepted)]);
+    // The stream is opened after the list was read: what changes before it is open is heard by nobody.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    write("does something else");
+    // Nobody calls anything meanwhile, so that no list is read for its age.
+    lab.until("the change", |lab| (lab.tools("lab")[0].1 == Standing::Changed).then_some(())).await;
+    lab.host().close().await;
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

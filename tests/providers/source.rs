@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Who walks over every registered capability or every provider, and what for. Whoever shows tools to a session or runs one
 /// asks for its decisions; these ask about contracts, rules and configuration, or make the decisions.
-const WALKERS: [(&str, &str); 18] = [
+const WALKERS: [(&str, &str); 20] = [
     ("capability-core/src/executor/listing.rs", "makes the decisions"),
     ("capability-core/src/provider/remote.rs", "puts providers together"),
     ("capability-core/src/surface/resident.rs", "which packages mark their tools"),
@@ -15,10 +15,12 @@ const WALKERS: [(&str, &str); 18] = [
     ("capabilities/host/src/broker/parts.rs", "names in configuration"),
     ("capabilities/host/src/cli/contract.rs", "contracts"),
     ("capabilities/host/src/cli/policy/check.rs", "questions to the policy"),
+    ("capabilities/host/src/config/edges.rs", "names in configuration"),
     ("capabilities/host/src/config/standing.rs", "names in configuration"),
     ("capabilities/host/src/host.rs", "names in configuration"),
     ("capabilities/host/src/provider/server.rs", "puts one server's state among the providers"),
     ("capabilities/host/src/service/doctor.rs", "the operator's self-check"),
+    ("capabilities/host/src/service/health.rs", "what tools that were run are called"),
     ("capabilities/host/src/service/listing.rs", "the operator's view of the contracts"),
     ("capabilities/host/src/service/questions.rs", "questions to the policy"),
     ("capabilities/host/src/service/settings.rs", "families that can be switched on"),

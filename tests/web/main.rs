@@ -10,6 +10,11 @@ mod home;
 mod project;
 
 #[cfg(test)]
+#[expect(dead_code, reason = "the tests of MCP need more of it")]
+#[path = "../mcp/program.rs"]
+mod program;
+
+#[cfg(test)]
 mod answers;
 #[cfg(test)]
 mod api;
@@ -19,6 +24,8 @@ mod canary;
 mod centre;
 #[cfg(test)]
 mod client;
+#[cfg(test)]
+mod diagnostics;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
@@ -31,5 +38,7 @@ mod login;
 mod policy;
 #[cfg(test)]
 mod providers;
+#[cfg(test)]
+mod skills;
 #[cfg(test)]
 mod start;

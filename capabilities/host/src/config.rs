@@ -1,25 +1,33 @@
 //! The optional configuration file.
 
+mod agents;
 mod bindings;
 mod channels;
+mod edges;
 mod mail;
 mod mcp;
 mod providers;
 mod repositories;
+mod skills;
 mod standing;
 mod surface;
+mod trees;
 mod web;
 
+pub use agents::AgentTable;
 pub(crate) use bindings::open_workspace;
 pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTable};
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
+pub use edges::{EdgeKind, EdgeTable, FallbackWord};
 pub use mail::MailTable;
 pub use mcp::{McpClientTable, McpList, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use repositories::RepositoryTable;
+pub use skills::SkillsTable;
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use surface::{ResultsTable, SurfaceTable};
+pub use trees::TreeTable;
 pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
@@ -90,6 +98,16 @@ use crate::data_dir::{DataDirError, read_private};
 /// [repositories.site]
 /// url = "https://git.example.com/site.git"
 ///
+/// [trees.site]
+/// path = "/srv/git/site.git"
+/// live = "refs/heads/live"
+/// from = ["refs/heads/main"]
+///
+/// [agents.critic]
+/// subject = "agent:critic"
+/// command = ["/usr/local/bin/critic", "--quiet"]
+/// timeout = "10m"
+///
 /// [mail]
 /// server = "mail.example.org:465"
 /// user = "house"
@@ -153,6 +171,18 @@ pub struct Config {
     pub mail: Option<MailTable>,
     /// The repositories behind `Repository` handles, by name.
     pub repositories: BTreeMap<String, RepositoryTable>,
+    /// Who carries out capabilities beside this host, by the names that rules and the log know them by.
+    pub edges: BTreeMap<String, EdgeTable>,
+    /// Whether another one stands in for a first choice that cannot be reached, by capability; none does, unless it is said.
+    pub fallback: BTreeMap<String, FallbackWord>,
+    /// Who carries out a capability before everybody else: `compiled`, `edge:NAME` or `relay:NAME`, by capability.
+    pub bind: BTreeMap<String, String>,
+    /// Where skills lie.
+    pub skills: SkillsTable,
+    /// The trees behind `Trees` handles, by name.
+    pub trees: BTreeMap<String, TreeTable>,
+    /// The agents behind `Agents` handles, by name.
+    pub agents: BTreeMap<String, AgentTable>,
     /// Where the approval centre listens.
     pub web: WebTable,
     /// How programs that speak MCP are served, and the servers whose tools can be called.
@@ -174,6 +204,9 @@ pub struct Config {
     /// Where the names of `[isolation]` stand: they are checked against the registry, which is not at hand here.
     #[serde(skip)]
     named_in: Option<usize>,
+    /// The text, for the lines of what is checked against the registry.
+    #[serde(skip)]
+    text: String,
     /// Where the tables and keys of `[grants]` stand, for the same reason.
     #[serde(skip)]
     grants_in: BTreeMap<(String, &'static str), usize>,
@@ -358,7 +391,15 @@ impl Config {
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         providers::checked(&config.mcp.servers)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        edges::checked(&config)
+            .and_then(|()| config.skills.check())
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        text.clone_into(&mut config.text);
         config.bindings.repositories = repositories::checked(&config.repositories)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.bindings.trees = trees::checked(&config.trees)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.bindings.agents = agents::checked(&config.agents)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         if let Some(table) = &config.mail {
             let mail = table.checked();
@@ -446,7 +487,7 @@ impl Config {
 }
 
 /// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`, `list`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
+const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[trees.NAME]` `path`, `live`, `from`, `any_direction`; under `[agents.NAME]` `subject`, `slot`, `command`, `env`, `set`, `secrets`, `cwd`, `timeout`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[edges.NAME]` `kind`, `carries_out`; under `[fallback]` and `[bind]` names of capabilities; under `[skills]` `folder`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`, `list`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
 
 /// The line of a key in a table, or else the table's own.
 fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {

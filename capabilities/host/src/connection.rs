@@ -82,7 +82,7 @@ impl<'p> Connection<'p> {
                 },
             )
         })?;
-        let service = Arc::new(Service::new(host));
+        let service = Service::shared(host);
         let (serve, told) = watch::channel(Serve::On);
         let served = tokio::spawn(socket::serve(listener, Arc::clone(&service), told));
         let _ = self.owner.set(Owner {

@@ -95,12 +95,20 @@ reasons! {
         Fetch(BrokerFault),
         /// The list of programs that are let in cannot be changed so.
         Client(ClientError),
+        /// The switch of an edge cannot be written.
+        Edge(DataDirError),
     }
     plain {
         /// No server of that name is configured.
         UnknownProvider => "no server of that name is configured\nhelp: see them with `capability providers list`",
         /// That is not what waits to be accepted.
         NotThatDefinition => "that is not what the tool is now, or nothing of it waits to be accepted\nhelp: look at it again with `capability providers diff SERVER TOOL`",
+        /// No edge of that name is configured.
+        UnknownEdge => "no edge of that name is configured\nhelp: see them with `capability providers edges`",
+        /// No skill of that name was accepted.
+        NoSuchSkill => "no skill of that name was accepted\nhelp: see them with `capability skills list`",
+        /// That is not what the skill is now.
+        NotThatSkill => "that is not what the skill is now, or it is none\nhelp: look at it again with `capability skills show NAME`",
         /// No registered capability is of that family.
         UnknownFamily => "no capability of this build is of that family\nhelp: see the families with `capability list`",
         /// No repository elsewhere is configured under that name.

@@ -2,6 +2,7 @@
 
 mod providers;
 mod results;
+mod skills;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,24 +11,26 @@ use capability_core::Environment;
 use capability_core::approval::{ApprovalId, Filed, Operator};
 use capability_core::audit::{Record, SettingKey, Sink, Submission};
 use capability_core::executor::{Executor, Parts, Setup};
-use capability_core::policy::PolicyRevision;
+use capability_core::policy::{PolicyRevision, Registered};
 use capability_core::provider::HealthWatch;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, SessionMint, Subject};
 use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
+use crate::agents::Agents;
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
-use crate::config::{Config, open_workspace};
+use crate::config::{Config, ConfigError, open_workspace};
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
 use crate::mcp::Clients;
 use crate::operator::Credential;
-use crate::policy::{FilePolicy, Places, PolicyError};
-use crate::provider::{HostProviders, ProviderSetup};
+use crate::policy::{FilePolicy, Places, PolicyError, RequiredPolicy};
+use crate::provider::{HostEdges, HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
 use crate::schedule::Schedules;
+use crate::skill::HostSkills;
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
 use crate::subjects::Manifests;
@@ -58,6 +61,9 @@ pub struct Host {
     /// Told whenever what somebody can do may have changed, but for files: those are looked at.
     changes: tokio::sync::watch::Sender<u64>,
     providers: Arc<HostProviders>,
+    edges: Arc<HostEdges>,
+    skills: Arc<HostSkills>,
+    agents: Arc<Agents>,
     /// Told whenever something comes in from outside.
     arrivals: tokio::sync::watch::Sender<u64>,
     inbox: SqliteInbox,
@@ -111,7 +117,8 @@ impl Host {
         let names: Vec<_> = registry.iter().map(|held| held.entry().name().as_str()).collect();
         config.check_names(&data_dir.config(), &names)?;
         config.check_grants(&data_dir.config(), &registry)?;
-        let manifests = Manifests::new(data_dir.subjects(), &registry);
+        config.check_edges(&data_dir.config(), &registry)?;
+        let manifests = Manifests::new(data_dir.subjects(), &registry, config.mcp.servers.keys().cloned().collect());
         let declared = config.subjects.values().flat_map(|manifest| &manifest.capabilities);
         manifests.check(&data_dir.config(), declared)?;
         let bound = bound(&config, &data_dir)?;
@@ -133,6 +140,10 @@ impl Host {
             Arc::clone(&log) as _,
             Arc::clone(&environment),
         )?);
+        let entries: Vec<_> = registry.iter().map(|held| held.entry()).collect();
+        let required = Arc::new(RequiredPolicy::new(Arc::clone(&policy), &Registered::of(entries.iter().copied()))?);
+        let folder = skills_folder(&config, &data_dir)?;
+        let skills = HostSkills::open(folder, database.skills(), Arc::clone(&required), entries)?;
         let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
@@ -148,12 +159,20 @@ impl Host {
             changed: noting(changes.clone()),
             data_dir: data_dir.path().to_owned(),
         })?);
+        let edges = Arc::new(HostEdges::open(&config, data_dir.edges(), Arc::clone(&providers) as _)?);
         let broker = HostBroker::new(Arc::clone(&environment), device, journal.clone());
         let results = Arc::new(MemoryResults::new(config.results.keep.0));
         let broker = broker.keeping(database.state(), database.reviews());
         let names = registry.iter().map(|held| held.entry().name().as_str().to_owned());
         let broker = broker.scheduling(Schedules::new(database.schedules(), Arc::clone(&environment), names.collect()));
-        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers));
+        let agents = Arc::new(Agents::new(
+            config.bindings().agents.clone(),
+            data_dir.path().to_owned(),
+            Arc::clone(&environment),
+            Arc::clone(&log) as _,
+        ));
+        let broker = broker.starting(Arc::clone(&agents)).recording(Arc::clone(&log) as _);
+        let broker = broker.with(bound, resolver).providing(Arc::clone(&providers), Arc::clone(&edges));
         let broker = Arc::new(broker.remembering(Arc::clone(&results) as _, data_dir.audit()));
         let runner = Arc::new(HostRunner::new(Placement {
             workers: config.limits.workers,
@@ -172,8 +191,8 @@ impl Host {
             grants: Arc::new(database.grants()),
             grant_limits: config.grant_limits(),
             history: Arc::new(journal.clone()),
-            policy: Arc::clone(&policy) as _,
-            providers: Arc::clone(&providers) as _,
+            policy: required as _,
+            providers: edges.providers(),
             environment: Arc::clone(&environment),
             key,
             limits: config.limits.for_executor(),
@@ -192,6 +211,9 @@ impl Host {
             policy,
             changes,
             providers,
+            edges,
+            skills: Arc::new(skills),
+            agents,
             arrivals: tokio::sync::watch::Sender::new(0),
             inbox: database.inbox(),
             journal,
@@ -386,6 +408,11 @@ impl Host {
         &self.database
     }
 
+    /// The agents that the operator configured, and their turns.
+    pub(crate) const fn agents(&self) -> &Arc<Agents> {
+        &self.agents
+    }
+
     /// The manifests of its subjects.
     pub(crate) const fn manifests(&self) -> &Manifests {
         &self.manifests
@@ -467,9 +494,27 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         workspace,
         secrets: Some(data_dir.secrets()),
         mail: bindings.mail.clone(),
+        trees: bindings.trees.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
         own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
     })
+}
+
+/// Where skills lie: outside the workspace, which those who propose calls may write.
+fn skills_folder(config: &Config, data_dir: &DataDir) -> Result<Option<PathBuf>, HostError> {
+    let Some(folder) = &config.skills.folder else { return Ok(None) };
+    let real = |path: &std::path::Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if let Some(root) = &config.bindings().workspace
+        && (real(folder).starts_with(real(root)) || real(root).starts_with(real(folder)))
+    {
+        return Err(HostError::Config(ConfigError::Wrong {
+            path: data_dir.config(),
+            line: None,
+            what: "`folder` under `[skills]` and the workspace are one in the other".to_owned(),
+            help: "name a folder beside the workspace",
+        }));
+    }
+    Ok(Some(folder.clone()))
 }
 
 impl core::fmt::Debug for Host {

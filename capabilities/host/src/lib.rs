@@ -25,6 +25,7 @@ compile_error!("capability-host needs a Unix: its files are closed by owner and 
 #[cfg(feature = "builtins")]
 use capabilities as _;
 
+pub mod agents;
 pub mod audit_log;
 mod blocking;
 pub mod broker;
@@ -47,6 +48,7 @@ pub mod provider;
 pub mod runner;
 mod schedule;
 mod service;
+pub mod skill;
 mod socket;
 pub mod store;
 pub mod subjects;
@@ -54,6 +56,7 @@ mod tool_search;
 mod web;
 mod words;
 
+pub use agents::AgentHost;
 pub use error::{HostError, SettingError};
 pub use host::{Host, HostOptions, Operators};
 

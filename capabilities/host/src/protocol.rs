@@ -5,6 +5,7 @@ mod kept;
 mod mcp;
 mod policy;
 mod providers;
+mod skills;
 mod surface;
 
 pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
@@ -13,7 +14,8 @@ pub use mcp::{
     Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
 };
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
-pub use providers::{ForeignTool, LookedAt, ProviderQuestion, ToolChange, claimed};
+pub use providers::{ForeignTool, HealthTold, LookedAt, ProviderQuestion, ProvidersShown, ToolChange, claimed};
+pub use skills::{SkillGiven, SkillPart, SkillQuestion};
 pub use surface::{DeferredRow, Lost, SurfaceShown, Unshown};
 
 use core::num::NonZeroU32;
@@ -226,6 +228,8 @@ pub enum Request {
     Policy(PolicyQuestion),
     /// The servers whose tools can be called.
     Providers(ProviderQuestion),
+    /// Packages of instructions, and which of them are in use.
+    Skills(SkillQuestion),
     /// Tools, their calls, and the clients that call them.
     Mcp(McpRequest),
     /// The self-check.
@@ -491,6 +495,9 @@ pub struct ApprovalDetail {
     /// The tool of somebody else's that the call goes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<ForeignTool>,
+    /// What has been failing of whatever the call goes to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<HealthTold>,
 }
 
 /// Whether an approval is still pending after a while of waiting: wait again then, else go on with it.

@@ -5,6 +5,7 @@ mod approvals;
 mod channels;
 mod doctor;
 mod grants;
+mod health;
 mod isolation;
 mod journal;
 mod kept;
@@ -14,6 +15,7 @@ mod policy;
 mod providers;
 mod questions;
 mod settings;
+mod skills;
 mod surface;
 mod web;
 
@@ -21,11 +23,11 @@ pub use channels::MOST_TOLD;
 pub use journal::MOST_ENTRIES;
 
 use core::num::NonZeroU32;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use capability_core::Session;
 use capability_core::approval::Operator;
-use capability_core::executor::{Outcome, Proposal};
+use capability_core::executor::Proposal;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
 use rustix::process::Pid;
 use serde::Serialize;
@@ -65,6 +67,14 @@ impl Service {
         Self { host, waiters, answered, repeats, passes, states, web: OnceLock::new(), channels, codes }
     }
 
+    /// The same, shared by whoever speaks with its agents.
+    #[must_use]
+    pub fn shared(host: Host) -> Arc<Self> {
+        let service = Arc::new(Self::new(host));
+        service.host.agents().serve_by(&service);
+        service
+    }
+
     /// The host itself.
     pub(crate) const fn host(&self) -> &Host {
         &self.host
@@ -78,6 +88,7 @@ impl Service {
     /// Gives back what the host holds at services outside.
     pub async fn close(&self) {
         self.settle_channels().await;
+        self.host.agents().close().await;
         self.host.close().await;
     }
 
@@ -110,11 +121,11 @@ impl Service {
                 let session = self.session_of_entry(self.session(caller, peer)?, caller).await?;
                 let version = self.version(name, *version)?;
                 let proposal = Proposal::new(name, version.get(), arguments.as_bytes()).with_claims(claims.clone());
-                outcome(&self.host.executor().invoke(&session, proposal).await)
+                self.outcome(&session, &self.host.executor().invoke(&session, proposal).await)
             }
             Request::Resume { id, caller } => {
                 let session = self.session(caller, peer)?;
-                outcome(&self.host.executor().resume(&session, *id).await)
+                self.outcome(&session, &self.host.executor().resume(&session, *id).await)
             }
             Request::Wait { id, caller } => document(&self.wait(&self.session(caller, peer)?, *id).await?),
             Request::History { most, caller } => document(&self.history(&self.session(caller, peer)?, *most).await?),
@@ -200,6 +211,7 @@ impl Service {
             Request::PolicyShow => document(&self.policy()),
             Request::Policy(question) => self.asked(question, peer).await,
             Request::Providers(question) => self.of_providers(question, peer).await,
+            Request::Skills(question) => self.of_skills(question, peer).await,
             Request::Mcp(request) => self.mcp(request, peer).await,
             Request::Doctor => document(&self.doctor().await),
         }
@@ -212,6 +224,10 @@ impl Service {
     /// Who asks. The local subject unless a client's token names another one or an operator vouches for it, and never less
     /// strict than asked.
     fn session_of(&self, caller: &Caller, client: Option<&ClientEntry>, peer: Option<Pid>) -> Result<Session, Fault> {
+        // An agent's own connection: its session is the turn's, whatever else it says.
+        if let Some(session) = caller.client.as_ref().and_then(|own| self.host.agents().session(own.connection)) {
+            return Ok(session);
+        }
         let subject = match (&caller.subject, client) {
             (None, None) => Subject::local(),
             (None, Some(client)) => client.subject.clone(),
@@ -275,7 +291,7 @@ impl Service {
     }
 
     /// The same for one of its slots.
-    fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
+    pub(crate) fn declared(&self, subject: &Subject, slot: Option<&SlotPath>) -> Result<Declarations, Fault> {
         if *subject == Subject::local() {
             return match slot {
                 None => Ok(Declarations::everything()),
@@ -370,10 +386,6 @@ fn terminal(peer: Option<Pid>) -> Option<TerminalBinding> {
 
 fn document<T: Serialize>(document: &T) -> Result<Reply, Fault> {
     serde_json::to_value(document).map(Reply::Document).map_err(|_| unsaid())
-}
-
-fn outcome(outcome: &Outcome) -> Result<Reply, Fault> {
-    serde_json::to_value(outcome).map(Reply::Outcome).map_err(|_| unsaid())
 }
 
 fn unsaid() -> Fault {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{ChannelKind, ChannelName, ChannelRule, RulesAsked};
+use super::{ChannelKind, ChannelName, ChannelRule, EdgeSet, RulesAsked, SkillSet};
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
 use crate::executor::{Effect, Guarantees};
-use crate::handle::{HandleFamily, is_configured_name};
+use crate::handle::{AgentEnd, HandleFamily, is_configured_name};
 use crate::policy::{Contribution, PolicyRevision, Verdict};
 use crate::provider::{ProviderDecision, ProviderType, ToolTag};
 use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
@@ -321,6 +321,10 @@ pub enum SettingKey {
         /// Whether it is kept now.
         kept: bool,
     },
+    /// A skill was accepted or taken out of use.
+    Skill(SkillSet),
+    /// An edge or relay was switched on or off.
+    Edge(EdgeSet),
     /// What a subject keeps was erased.
     StateErased {
         /// Whose.
@@ -553,6 +557,37 @@ pub enum Event {
         turn: TurnId,
         /// The size of what was taken in, in bytes.
         bytes: u64,
+    },
+    /// An agent's turn that acts for a session began or ended. What it was told and what it answered is in no record.
+    AgentTurn {
+        /// The call that started it.
+        invocation: InvocationId,
+        /// The agent, by its name in the configuration.
+        agent: ConfiguredName,
+        /// For whom it acts.
+        parent: Subject,
+        /// In whose name.
+        subject: Subject,
+        /// In which session.
+        session: SessionId,
+        /// Its turn.
+        turn: TurnId,
+        /// In which mode.
+        mode: Mode,
+        /// How many sessions are behind it.
+        depth: usize,
+        /// How it ended; absent when it begins.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ended: Option<AgentEnd>,
+    },
+    /// A tree's live reference was moved. Its reflog names the call, and from where to where.
+    TreeMoved {
+        /// The call that moved it.
+        invocation: InvocationId,
+        /// The tree, by its name in the configuration.
+        tree: ConfiguredName,
+        /// Whether it was a promotion, else a way back.
+        promoted: bool,
     },
     /// Another provider served than the first choice.
     ProviderFallback {

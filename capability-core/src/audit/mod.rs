@@ -8,6 +8,7 @@ mod channel;
 mod event;
 mod memory;
 mod rules;
+mod setting;
 mod sink;
 mod ticket;
 
@@ -18,5 +19,6 @@ pub use event::{
 };
 pub use memory::MemorySink;
 pub use rules::{NamedRule, RulesAsked};
+pub use setting::{EdgeSet, SkillSet};
 pub use sink::{LineHash, Receipt, Sink, SinkFault, Submission};
 pub(crate) use ticket::{AuditTicket, Ending};

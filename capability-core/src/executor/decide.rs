@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use super::Inner;
 use super::invocation::Course;
-use crate::arguments::Validators;
+use super::outcome::Refusal;
+use crate::arguments::{Validators, nearest};
 use crate::code::Code;
 use crate::contract::schema::TOOL;
 use crate::contract::{Capability, Class};
 use crate::provider::ProviderDecision;
 use crate::provider::decide::{self, Named};
 use crate::registry::Registered;
-use crate::session::SessionId;
+use crate::session::{Session, SessionId};
 
 impl Inner {
     /// The decision about one call; none where it is the one that the registry keeps. The arguments are looked at for an entry
@@ -46,6 +47,7 @@ impl Inner {
 
     /// What stands against every call of an entry because of whoever would carry it out, by the decision that a call would take
     /// in a session without providers of its own.
+    #[cfg(feature = "analysis")]
     pub(super) fn provider_fault(&self, held: &Registered) -> Option<Code> {
         let (entry, nobody) = (held.entry(), SessionId::from_bytes([0; 16]));
         if !self.provided || !self.binds(entry) {
@@ -56,6 +58,25 @@ impl Inner {
             None => decide::of_compiled(entry, true, &snapshot, nobody)?.code(),
             Some(kind) if !snapshot.has(kind) => Some(Code::UnsupportedCapability),
             Some(kind) => (!snapshot.is_any_there(kind)).then_some(Code::ProviderOffline),
+        }
+    }
+
+    /// What is told of a tool that there is not: with the nearest one of that provider that the session declares, if one is near. What it
+    /// does not declare it is not told of.
+    pub(super) fn unknown_tool(&self, held: &Registered, arguments: &[u8], session: &Session) -> Refusal {
+        let refusal = Refusal::from(Code::UnknownTool);
+        let (entry, id) = (held.entry(), session.identity().id);
+        let peeked = Validators::peek(arguments, [entry.scope().unwrap_or_default(), TOOL]);
+        let (Some(kind), Some([Some(provider), Some(tool)])) = (held.through(), &peeked) else { return refusal };
+        let snapshot = self.providers.snapshot();
+        let Some(state) = snapshot.provider(kind, provider, id) else { return refusal };
+        let natives = state.tools.iter().map(|tool| tool.definition().id.native.as_str());
+        // Foreign text goes on only where it reads as a name.
+        let plain = |native: &&str| native.bytes().all(|b| b.is_ascii_graphic() && b != b'`');
+        let own = natives.filter(plain).filter(|native| session.declares_tool(entry.name().as_str(), provider, native));
+        match nearest(tool, own) {
+            Some(near) => Refusal { help: format!("`{near}` is one that it has").into(), ..refusal },
+            None => refusal,
         }
     }
 

@@ -165,7 +165,8 @@ impl Course {
             broker: Arc::clone(&self.ticket.executor.broker),
             max_result: entry.bounds().max_result(),
             foreign: self.foreign(),
-            asks: entry.holds(HandleFamily::Context).then(|| self.ticket.session.clone()),
+            asks: (entry.holds(HandleFamily::Context) || entry.holds(HandleFamily::Agents))
+                .then(|| self.ticket.session.clone()),
             ending: Ending::default(),
             rules: self.path_rules(entry),
             shown: std::sync::OnceLock::new(),

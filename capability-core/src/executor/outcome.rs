@@ -191,7 +191,7 @@ impl core::fmt::Debug for Ended {
 /// The answer to one invocation.
 ///
 /// As JSON: `outcome`, `effect`, and where there are such, `stage`, `code`, `message`, `help`, `result`, `approval` with
-/// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `diagnostic` where it is one of the seven, `notice`, `trace`, `receipt` with `seq` and `hash`.
+/// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `diagnostic` with `kind` and `message` where it is one of the seven ways, `notice`, `trace`, `receipt` with `seq` and `hash`.
 #[derive(Debug, Clone)]
 #[must_use = "an outcome says whether anything happened"]
 pub struct Outcome {
@@ -369,6 +369,11 @@ impl Serialize for Outcome {
             id: ApprovalId,
             expires_at: Timestamp,
         }
+        #[derive(Serialize)]
+        struct Way {
+            kind: Diagnostic,
+            message: &'static str,
+        }
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("outcome", &self.kind())?;
         map.serialize_entry("effect", &self.effect)?;
@@ -395,7 +400,7 @@ impl Serialize for Outcome {
             map.serialize_entry("successor", by)?;
         }
         if let Some(diagnostic) = self.diagnostic() {
-            map.serialize_entry("diagnostic", &diagnostic)?;
+            map.serialize_entry("diagnostic", &Way { kind: diagnostic, message: diagnostic.message() })?;
         }
         if let Some(notice) = self.notice() {
             map.serialize_entry("notice", notice)?;

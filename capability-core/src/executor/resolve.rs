@@ -34,10 +34,16 @@ impl Invocation<Proposed> {
         match decided {
             Ok(decided) => course.decided = decided,
             Err(code) => {
+                let told = match code {
+                    Code::UnknownTool => {
+                        executor.unknown_tool(held, &course.proposal.arguments, &course.ticket.session)
+                    }
+                    code => code.into(),
+                };
                 course.ticket.resolved(entry, entry.class(), None);
                 // For whoever asks which way it would have gone: there is none.
                 course.decided = Some(Arc::new(ProviderDecision::compiled(entry, true).blocked(code)));
-                return Err(course.refuse(code));
+                return Err(course.refuse(told));
             }
         }
         let class = course.class(entry);

@@ -5,15 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
-    BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange, Fingerprint, HandleFamily, HandleKind,
-    HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES, MAX_ENTRY_BYTES, MAX_KEY_BYTES,
-    MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_VALUE_BYTES, MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult,
-    Plan, ProviderConnected, Review, Revised, Scheduled, StateScope, TargetPlace, ToolReply, Workdir,
-    is_configured_name,
+    AgentAnswer, AgentRun, AgentSeen, BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange,
+    Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES,
+    MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_TASK_BYTES, MAX_VALUE_BYTES,
+    MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan, ProviderConnected, Review, Revised, Scheduled, StateScope,
+    TargetPlace, ToolReply, TreeMove, TreeMoved, TreePlan, Workdir, is_configured_name,
 };
 use crate::audit::Receipt;
 use crate::contract::{Class, MAX_NAME_BYTES};
 use crate::future::BoxFuture;
+use crate::session::SessionId;
 use crate::time::Timestamp;
 
 /// What a handle asks of the host. Plain data, so that it crosses a process boundary unchanged.
@@ -152,6 +153,46 @@ pub enum BrokerRequest {
         /// Its number.
         number: u64,
     },
+    /// What a configured agent is, for the lease's own session.
+    Agent {
+        /// The name under which the operator configured it.
+        agent: String,
+    },
+    /// An agent's turn that acts for the lease's session, to its end.
+    RunAgent {
+        /// The name under which the operator configured it.
+        agent: String,
+        /// What it is told, untrusted text.
+        task: String,
+    },
+    /// The same, without waiting for it.
+    SpawnAgent {
+        /// The name under which the operator configured it.
+        agent: String,
+        /// What it is told, untrusted text.
+        task: String,
+    },
+    /// The agents that the subject has started and not waited for.
+    AgentRuns,
+    /// End one of them.
+    StopAgent {
+        /// Which.
+        run: SessionId,
+    },
+    /// What a move of a tree's live reference would do.
+    PlanTree {
+        /// The name under which the operator configured it.
+        tree: String,
+        /// Which move.
+        wanted: TreeMove,
+    },
+    /// A move that the lease's preview rests on.
+    MoveTree {
+        /// The name under which the operator configured it.
+        tree: String,
+        /// Which move.
+        wanted: TreeMove,
+    },
     /// Change files of the workspace, all or none.
     Change {
         /// Each of them once.
@@ -221,6 +262,13 @@ impl core::fmt::Debug for BrokerRequest {
             Self::Schedules => "Schedules",
             Self::Schedule { .. } => "Schedule",
             Self::Unschedule { .. } => "Unschedule",
+            Self::Agent { .. } => "Agent",
+            Self::RunAgent { .. } => "RunAgent",
+            Self::SpawnAgent { .. } => "SpawnAgent",
+            Self::AgentRuns => "AgentRuns",
+            Self::StopAgent { .. } => "StopAgent",
+            Self::PlanTree { .. } => "PlanTree",
+            Self::MoveTree { .. } => "MoveTree",
             Self::Change { .. } => "Change",
             Self::Reveal { .. } => "Reveal",
             Self::Workdir { .. } => "Workdir",
@@ -248,6 +296,9 @@ impl BrokerRequest {
             | Self::Kept { .. }
             | Self::Foreseen { .. }
             | Self::Schedules
+            | Self::Agent { .. }
+            | Self::AgentRuns
+            | Self::PlanTree { .. }
             | Self::PlaceTarget
             | Self::Fingerprint { .. }
             | Self::List { .. }
@@ -268,6 +319,10 @@ impl BrokerRequest {
             | Self::Review { .. }
             | Self::Schedule { .. }
             | Self::Unschedule { .. }
+            | Self::RunAgent { .. }
+            | Self::SpawnAgent { .. }
+            | Self::StopAgent { .. }
+            | Self::MoveTree { .. }
             | Self::Change { .. }
             | Self::Reveal { .. }
             | Self::CallTool { .. }
@@ -348,6 +403,13 @@ impl BrokerRequest {
             }
             Self::Review { review } => review.fits(),
             Self::Foreseen { plan } | Self::Schedule { plan } => plan.fits(),
+            Self::Agent { agent } => is_configured_name(agent),
+            Self::RunAgent { agent, task } | Self::SpawnAgent { agent, task } => {
+                is_configured_name(agent) && task.len() <= MAX_TASK_BYTES
+            }
+            Self::PlanTree { tree, wanted } | Self::MoveTree { tree, wanted } => {
+                is_configured_name(tree) && wanted.fits()
+            }
             Self::Declares { name, scope } => {
                 name.len() <= MAX_NAME_BYTES && scope.as_ref().is_none_or(|scope| scope.len() <= MAX_PATH_BYTES)
             }
@@ -363,6 +425,8 @@ impl BrokerRequest {
             | Self::Authorities
             | Self::Schedules
             | Self::Unschedule { .. }
+            | Self::AgentRuns
+            | Self::StopAgent { .. }
             | Self::OpenTarget
             | Self::PlaceTarget
             | Self::Recall { .. }
@@ -417,6 +481,18 @@ impl BrokerRequest {
                     Err(BrokerFault::Undeclared)
                 }
             }
+            Self::Agent { .. } | Self::RunAgent { .. } | Self::SpawnAgent { .. } => {
+                holds(HandleFamily::Agents, "").map(drop)
+            }
+            Self::AgentRuns => holds(HandleFamily::AgentRuns, "").map(drop),
+            Self::StopAgent { .. } => {
+                if holds(HandleFamily::AgentRuns, "")?.may_change() {
+                    Ok(())
+                } else {
+                    Err(BrokerFault::Undeclared)
+                }
+            }
+            Self::PlanTree { .. } | Self::MoveTree { .. } => holds(HandleFamily::Trees, "").map(drop),
             Self::Reveal { secret } => holds(HandleFamily::Secret, secret).map(drop),
             Self::Workdir { .. } | Self::Run { .. } => holds(HandleFamily::Terminal, "").map(drop),
             Self::Declares { .. } => holds(HandleFamily::Context, "").map(drop),
@@ -473,6 +549,18 @@ pub enum BrokerReply {
     Foreseen(Vec<Timestamp>),
     /// The schedules.
     Schedules(Vec<Scheduled>),
+    /// What the agent is.
+    Agent(Box<AgentSeen>),
+    /// What became of the agent's turn.
+    AgentAnswered(Box<AgentAnswer>),
+    /// The agent acts in this session.
+    AgentStarted(SessionId),
+    /// The agents that were started.
+    AgentRuns(Vec<AgentRun>),
+    /// What the move would do.
+    TreePlan(Box<TreePlan>),
+    /// What the move did.
+    TreeMoved(TreeMoved),
     /// Where a command would run.
     Workdir(Workdir),
     /// How a command ended.

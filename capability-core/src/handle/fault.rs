@@ -117,6 +117,32 @@ pub enum BrokerFault {
     Changed,
     /// The path is absolute and leads into the workspace.
     InsideWorkspace,
+    /// No agent is configured under that name.
+    UnknownAgent,
+    /// The session acts for that agent already, or is one of its subject's.
+    AgentAbove,
+    /// One more session behind it would be too many.
+    TooDeep,
+    /// The agent's subject has no manifest that counts.
+    NoManifest,
+    /// The subject, or the host, has as many agents under way as it may.
+    AgentsBusy,
+    /// The machine cannot keep the agent's program apart from the host.
+    Unconfined,
+    /// The subject has started no such agent, or it has ended.
+    UnknownRun,
+    /// No tree is configured under that name.
+    UnknownTree,
+    /// None of the tree's candidates leads to that revision.
+    NotACandidate,
+    /// The live revision is not among those that the revision came from.
+    NotForward,
+    /// The revision was never live by a promotion or a way back.
+    NotLiveBefore,
+    /// The live reference names that revision already.
+    AlreadyLive,
+    /// The live reference is a branch that is checked out.
+    CheckedOut,
 }
 
 impl BrokerFault {
@@ -172,6 +198,19 @@ impl BrokerFault {
             Self::Unanswered => "no person answered this very call",
             Self::Changed => "what stands there has changed since it was shown",
             Self::InsideWorkspace => "the absolute path leads into the workspace",
+            Self::UnknownAgent => "no agent is configured under that name",
+            Self::AgentAbove => "you act for that agent, or for its subject, already",
+            Self::TooDeep => "as many act for one another as may",
+            Self::NoManifest => "the agent's subject has no manifest that counts",
+            Self::AgentsBusy => "as many agents are under way as may be",
+            Self::Unconfined => "this machine cannot keep an agent's program apart from the host",
+            Self::UnknownRun => "no agent of yours runs under that id",
+            Self::UnknownTree => "no tree is configured under that name",
+            Self::NotACandidate => "none of the tree's candidates leads to that revision",
+            Self::NotForward => "the live revision is not among those that the revision came from",
+            Self::NotLiveBefore => "the revision was never made live here",
+            Self::AlreadyLive => "that revision is live already",
+            Self::CheckedOut => "the live branch is checked out in a work tree",
         }
     }
 
@@ -236,6 +275,19 @@ impl BrokerFault {
             Self::RuleDenied => "ask for it alone, by its own path: the rule says then what it takes",
             Self::Unanswered => "the capability's `preview` raises such a call to a question",
             Self::Changed => "propose the call again: what it does now is shown anew",
+            Self::UnknownAgent => "the operator lists it under `[agents]`; see `capability describe`",
+            Self::AgentAbove => "do the task yourself, or let whoever you act for ask another agent",
+            Self::TooDeep => "do the task yourself, or answer with what is left to do",
+            Self::NoManifest => "the operator writes one for it, and looks at it with `capability doctor`",
+            Self::AgentsBusy => "wait until one has ended, or stop one with `agent.stop`",
+            Self::Unconfined => "the operator lets the host's user make namespaces; see `capability doctor`",
+            Self::UnknownRun => "see yours with `agent.status`",
+            Self::UnknownTree => "the operator lists it under `[trees]`; see `capability describe`",
+            Self::NotACandidate => "bring it into one of the branches or tags that the operator lists under `from`",
+            Self::NotForward => "name a revision that comes after the live one, or go back with `git.rollback`",
+            Self::NotLiveBefore => "name one that was live before; `git.promote` moves forward",
+            Self::AlreadyLive => "nothing is left to do",
+            Self::CheckedOut => "the operator names a branch that nobody has checked out, or a bare repository",
             Self::InsideWorkspace => "write it as it is from the workspace's root, as in `notes/today.md`",
         }
     }

@@ -72,6 +72,12 @@ impl Lease {
         self.0.entry
     }
 
+    /// The session that asked, for a capability that holds [`Agents`](super::Agents): what acts for it is opened for this very one.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        self.0.asks.as_ref().filter(|_| self.0.entry.holds(super::HandleFamily::Agents))
+    }
+
     /// The invocation: what a broker counts budgets by.
     #[must_use]
     pub fn invocation(&self) -> InvocationId {

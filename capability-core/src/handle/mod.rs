@@ -22,17 +22,22 @@
 //! | [`&Reviews`](Reviews) | [`file`](Reviews::file) | `mutating` |
 //! | [`&Schedules<Read>`](Schedules) | [`list`](Schedules::list), [`next`](Schedules::next) | any |
 //! | [`&Schedules<Write>`](Schedules) | [`create`](Schedules::create) and [`cancel`](Schedules::cancel) as well | `mutating` |
+//! | [`&Agents`](Agents) | [`look`](Agents::look), [`run`](Agents::run), [`spawn`](Agents::spawn) | `mutating` and `external` |
+//! | [`&AgentRuns<Read>`](AgentRuns) | [`list`](AgentRuns::list) | any |
+//! | [`&AgentRuns<Write>`](AgentRuns) | [`stop`](AgentRuns::stop) as well | `mutating` |
+//! | [`&Trees`](Trees) | [`plan`](Trees::plan), [`make`](Trees::make) | `mutating` |
 //! | [`&Secret<K>`](Secret) | [`reveal`](Secret::reveal) | any |
 //! | [`&Terminal`](Terminal) | [`workdir`](Terminal::workdir), [`run`](Terminal::run) | `mutating` |
 //! | [`&ProviderTool<K>`](ProviderTool) | [`call`](ProviderTool::call) | `mutating` and `external` |
 //! | [`&ProviderLink<K>`](ProviderLink) | [`connect`](ProviderLink::connect) | `mutating` and `external` |
 //!
-//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender`,
-//! `Terminal::workdir` and the reading sides of `Workspace`, `State` and `Schedules` answer;
+//! Until a call is confirmed, in a `preview`, only `Context`, `Clock`, `Device`, `Repository`, `Mailer::sender`, `Agents::look`,
+//! `Trees::plan`, `Terminal::workdir` and the reading sides of `Workspace`, `State`, `Schedules` and `AgentRuns` answer;
 //! once it has ended, none does.
 //!
 //! The other items are markers that the class rules are written in, and the [`Broker`]'s side. An author needs neither.
 
+mod agents;
 mod broker;
 mod clock;
 mod context;
@@ -53,8 +58,13 @@ mod schedules;
 mod secret;
 mod state;
 mod terminal;
+mod trees;
 mod workspace;
 
+pub use agents::{
+    AgentAnswer, AgentEnd, AgentRun, AgentRuns, AgentSeen, Agents, MAX_AGENT_DEPTH, MAX_ANSWER_BYTES,
+    MAX_RUNNING_AGENTS, MAX_TASK_BYTES,
+};
 pub use broker::{Broker, BrokerReply, BrokerRequest};
 pub use clock::Clock;
 pub use context::Context;
@@ -89,6 +99,9 @@ pub use terminal::{
     Command, CommandEnd, Held, HowEnded, KeptOutput, MAX_COMMAND_BYTES, MAX_COMMAND_MS, MAX_COMMAND_WORDS,
     MAX_KEPT_BYTES, Terminal, Workdir,
 };
+pub use trees::{
+    MAX_TOLD_COMMITS, MAX_TOLD_FILES, TreeChange, TreeCommit, TreeFile, TreeMove, TreeMoved, TreePlan, Trees,
+};
 pub use workspace::{
     EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
     MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,
@@ -103,7 +116,7 @@ pub struct HandleKind {
     family: HandleFamily,
     /// The configured service or secret, for the families that have several.
     instance: &'static str,
-    /// Whether a workspace, a state or schedules are written, too.
+    /// Whether a workspace, a state, schedules or runs of agents are written, too.
     may_change: bool,
     /// What an endpoint may be sent.
     allowed: &'static [(HttpMethod, &'static str)],
@@ -141,6 +154,12 @@ pub enum HandleFamily {
     Reviews,
     /// Calls that are made at times.
     Schedules,
+    /// Agents that the operator configured.
+    Agents,
+    /// What became of the agents that the subject has started.
+    AgentRuns,
+    /// References that the operator lets move.
+    Trees,
     /// Programs that the host runs.
     Terminal,
     /// One tool of a provider that the operator connected.
@@ -168,6 +187,9 @@ impl HandleFamily {
             Self::State => "state",
             Self::Reviews => "reviews",
             Self::Schedules => "schedules",
+            Self::Agents => "agents",
+            Self::AgentRuns => "agent_runs",
+            Self::Trees => "trees",
             Self::Terminal => "terminal",
             Self::ProviderTool => "provider_tool",
             Self::ProviderLink => "provider_link",
@@ -204,7 +226,7 @@ impl HandleKind {
         self.instance
     }
 
-    /// Whether it is a workspace, a state or schedules, and written, too.
+    /// Whether it is a workspace, a state, schedules or runs of agents, and written, too.
     #[must_use]
     pub const fn may_change(&self) -> bool {
         self.may_change
@@ -299,7 +321,7 @@ impl core::fmt::Display for HandleKind {
 
 /// A parameter that carries authority. Sealed: authority comes from the host or not at all.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Secret<..>`, `&Terminal`",
+    message = "`{Self}` is not a handle, and `#[capability]` lends nothing else: a borrowed parameter is authority, an owned one is an argument\nhelp: take it owned, as in `name: String`, or take one of `&Context`, `&Clock`, `&Device`, `&Journal`, `&Http`, `&Endpoint<..>`, `&Workspace<..>`, `&Repository`, `&Mailer`, `&State<..>`, `&Reviews`, `&Schedules<..>`, `&Agents`, `&AgentRuns<..>`, `&Trees`, `&Secret<..>`, `&Terminal`",
     label = "not a handle"
 )]
 pub trait Handle: sealed::Sealed + Sized + Send + Sync + 'static {

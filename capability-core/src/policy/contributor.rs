@@ -341,10 +341,21 @@ impl Ruled {
 /// What a manifest says to a call: nothing at all, unless it declares it.
 fn declared(question: &Question<'_>, declarations: &Declarations) -> (Verdict, Code) {
     let name = question.capability.name().as_str();
-    if !declarations.cover(name, question.scope) {
+    // A provider's tool may be declared by itself, or with all of its provider's.
+    let tool = match (question.scope, question.target) {
+        (Some(provider), Some((_, tool))) if question.capability.through().is_some() => Some((provider, tool)),
+        _ => None,
+    };
+    let (covered, demand) = match tool {
+        None => (declarations.cover(name, question.scope), declarations.demand(name, question.scope)),
+        Some((provider, tool)) => {
+            (declarations.cover_tool(name, provider, tool), declarations.demand_of_tool(name, provider, tool))
+        }
+    };
+    if !covered {
         return (Verdict::Deny, Code::Undeclared);
     }
-    match declarations.demand(name, question.scope) {
+    match demand {
         None => clear(),
         Some(Demand::Ask) => (Verdict::Ask, Code::ManifestAsk),
         Some(Demand::Deny) => (Verdict::Deny, Code::ManifestDeny),

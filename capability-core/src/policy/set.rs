@@ -151,6 +151,7 @@ pub(super) struct CompiledRule {
 #[derive(Debug)]
 pub(super) struct CompiledSource {
     pub(super) kind: SourceKind,
+    digest: [u8; 32],
     pub(super) rules: Vec<CompiledRule>,
     pub(super) index: Index,
 }
@@ -205,7 +206,7 @@ impl Policy {
         let revision = PolicyRevision::of(&sources);
         let mut known: Vec<(Box<str>, TimeZone)> = Vec::new();
         let mut compiled = Vec::new();
-        for (at, Source { kind, rules, .. }) in sources.into_iter().enumerate() {
+        for (at, Source { kind, digest, rules }) in sources.into_iter().enumerate() {
             let wrong =
                 |rule, what: String, help: &str| PolicyMistake { source: at, rule, mistake: Mistake::new(what, help) };
             if rules.len() > kind.max_rules() {
@@ -242,10 +243,22 @@ impl Policy {
                 own.push(CompiledRule { rule, zone, except });
             }
             let index = Index::of(&own);
-            compiled.push(CompiledSource { kind, rules: own, index });
+            compiled.push(CompiledSource { kind, digest, rules: own, index });
         }
         let zones = known.into_iter().map(|(_, zone)| zone).collect();
         Ok(Self { sources: compiled, zones, revision })
+    }
+
+    /// The same rules with further sources behind them: what packages require beside what an operator wrote.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile); sources are counted from the first of this policy.
+    pub fn joined(&self, further: Vec<Source>, zones: Zones<'_>) -> Result<Self, PolicyMistake> {
+        let again = |held: &CompiledSource| {
+            let rules = held.rules.iter().map(|compiled| compiled.rule.clone()).collect();
+            Source { kind: held.kind, digest: held.digest, rules }
+        };
+        Self::compile(self.sources.iter().map(again).chain(further).collect(), zones)
     }
 
     /// Which policy this is.

@@ -1,5 +1,6 @@
 //! How tools have been doing: counts and last outcomes, kept across sessions, and what that says to whoever would try again.
 
+use core::num::NonZeroU32;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -7,9 +8,10 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::remote::locked;
-use super::{ProviderDecision, ToolTag};
+use super::{ProviderDecision, ProviderType, ToolTag};
 use crate::audit::{Asked, Event, OutcomeKind, Record, Sink, Submission};
 use crate::contract::SideEffect;
+use crate::executor::Outcome;
 use crate::future::BoxFuture;
 use crate::session::SessionId;
 use crate::store::StoreFault;
@@ -20,6 +22,10 @@ pub const FAILING_AFTER: u32 = 3;
 
 /// For how long failures are evidence of how a tool is now, in seconds.
 pub const EVIDENCE_SECONDS: u64 = 3600;
+
+/// What is said to whoever would call a tool again that has been failing.
+pub const GUIDANCE: &str =
+    "the last calls of this tool failed: look at what they did before trying again, or go another way";
 
 /// For how many sessions and tools it is remembered that they were told; beyond, all of it is forgotten and told again.
 const MAX_TOLD: usize = 4096;
@@ -51,6 +57,17 @@ impl HealthKey {
         Self(format!("{name}@{version} {kind} {id}{tool}"))
     }
 
+    /// Its parts, for whoever shows it; none for a stored text that is no key.
+    #[must_use]
+    pub fn parts(&self) -> Option<HealthParts<'_>> {
+        let mut words = self.0.split(' ');
+        let (name, version) = words.next()?.split_once('@')?;
+        let (kind, provider) = (ProviderType::named(words.next()?)?, words.next()?);
+        let tool = words.next().map(str::parse).transpose().ok()?;
+        let parts = HealthParts { capability: name, version: version.parse().ok()?, kind, provider, tool };
+        words.next().is_none().then_some(parts)
+    }
+
     /// As it is stored.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -62,6 +79,21 @@ impl HealthKey {
     pub const fn from_stored(text: String) -> Self {
         Self(text)
     }
+}
+
+/// What a [`HealthKey`] is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HealthParts<'k> {
+    /// The registered capability.
+    pub capability: &'k str,
+    /// Its version.
+    pub version: NonZeroU32,
+    /// Which kind of provider carries it out.
+    pub kind: ProviderType,
+    /// Which one of that kind.
+    pub provider: &'k str,
+    /// The foreign tool's number; none for what the capability itself does.
+    pub tool: Option<ToolTag>,
 }
 
 /// What became of a tool's calls.
@@ -201,6 +233,35 @@ impl HealthWatch {
         locked(&self.known).tools.get(&HealthKey::of(decision)).copied()
     }
 
+    /// Every tool that was ever run, with how it has been doing, in the order of the keys.
+    #[must_use]
+    pub fn all(&self) -> Vec<(HealthKey, ToolHealth)> {
+        let mut all: Vec<_> = locked(&self.known).tools.iter().map(|(key, health)| (key.clone(), *health)).collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all
+    }
+
+    /// What the caller of a call that ran, or that waits to run, is told besides: see [`guidance`](Self::guidance). A call that
+    /// was refused or answered with no is not tried again for any health of its tool, and nothing is said of it.
+    #[must_use]
+    pub fn after(&self, outcome: &Outcome, session: SessionId, now: Timestamp) -> Option<&'static str> {
+        let matters = matches!(
+            outcome.kind(),
+            OutcomeKind::Pending
+                | OutcomeKind::Failed
+                | OutcomeKind::TimedOut
+                | OutcomeKind::Panicked
+                | OutcomeKind::ResultTooLarge
+                | OutcomeKind::ResultInvalid
+                | OutcomeKind::Withheld
+        );
+        let entry = outcome.entry.filter(|_| matters)?;
+        match &outcome.decided {
+            Some(decided) => self.guidance(decided, session, now),
+            None => self.guidance(&ProviderDecision::compiled(entry, true), session, now),
+        }
+    }
+
     /// What whoever would call a tool again is told, once in a session for each time that it begins to fail: that the last
     /// calls of it failed, and that trying again may do something twice. What only reads may be tried again, and nothing is
     /// said of it.
@@ -218,9 +279,7 @@ impl HealthWatch {
             known.told.clear();
         }
         let first = known.told.insert((key, session));
-        first.then_some(
-            "the last calls of this tool failed: look at what they did before trying again, or go another way",
-        )
+        first.then_some(GUIDANCE)
     }
 
     fn note(&self, record: &Record) {

@@ -35,7 +35,10 @@ pub use dynamic::{DynamicContract, DynamicTools, Unbound};
 pub use fallback::FallbackRules;
 pub use foreign::ForeignArguments;
 pub(crate) use foreign::any_json;
-pub use health::{EVIDENCE_SECONDS, FAILING_AFTER, HealthKey, HealthStore, HealthWatch, MemoryHealth, ToolHealth};
+pub use health::{
+    EVIDENCE_SECONDS, FAILING_AFTER, GUIDANCE, HealthKey, HealthParts, HealthStore, HealthWatch, MemoryHealth,
+    ToolHealth,
+};
 pub use memory::InMemoryEdge;
 pub use remote::{RemoteProvider, RemoteProviders};
 pub use snapshot::{ExplicitBinding, NoProviders, ProviderReach, ProviderSnapshot, ProviderState, Providers};

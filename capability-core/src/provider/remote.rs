@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Mutex as Turn;
+
 use super::{
     ExplicitBinding, FallbackRules, ProviderDecision, ProviderSnapshot, ProviderState, ProviderType, Providers,
 };
@@ -32,11 +34,21 @@ pub trait RemoteProvider: Send + Sync + 'static {
 }
 
 /// Several providers elsewhere as the executor sees them, beside those of another kind.
+///
+/// Calls that may change something go to one provider one after the other, and so do those of which that is not known: see
+/// [`ProviderDecision::is_serial`]. What only reads waits for nobody.
 pub struct RemoteProviders {
     beside: Arc<dyn Providers>,
-    remotes: Mutex<Vec<Arc<dyn RemoteProvider>>>,
+    remotes: Mutex<Vec<Remote>>,
     chosen: Mutex<Chosen>,
     last: Mutex<Option<(u64, Arc<ProviderSnapshot>)>>,
+}
+
+#[derive(Clone)]
+struct Remote {
+    provider: Arc<dyn RemoteProvider>,
+    /// Held by the one call that may change something there.
+    turn: Arc<Turn<()>>,
 }
 
 #[derive(Default)]
@@ -61,11 +73,11 @@ impl RemoteProviders {
     /// One more.
     pub fn add(&self, remote: Arc<dyn RemoteProvider>) {
         let mut chosen = locked(&self.chosen);
-        locked(&self.remotes).push(remote);
+        locked(&self.remotes).push(Remote { provider: remote, turn: Arc::default() });
         chosen.changes += 1;
     }
 
-    /// Has a provider carry out a capability in one session, before everybody else.
+    /// Has a provider carry out a capability, in one session or in all, before everybody else.
     pub fn bind(&self, binding: ExplicitBinding) {
         let mut chosen = locked(&self.chosen);
         chosen.bindings.retain(|own| (own.session, &own.capability) != (binding.session, &binding.capability));
@@ -76,7 +88,7 @@ impl RemoteProviders {
     /// Forgets what was chosen for a session, which has ended.
     pub fn forget(&self, session: SessionId) {
         let mut chosen = locked(&self.chosen);
-        chosen.bindings.retain(|own| own.session != session);
+        chosen.bindings.retain(|own| own.session != Some(session));
         chosen.changes += 1;
     }
 
@@ -87,10 +99,10 @@ impl RemoteProviders {
         chosen.changes += 1;
     }
 
-    fn remote(&self, kind: ProviderType, id: &str, session: SessionId) -> Option<Arc<dyn RemoteProvider>> {
+    fn remote(&self, kind: ProviderType, id: &str, session: SessionId) -> Option<Remote> {
         let remotes = locked(&self.remotes);
-        let is = |remote: &&Arc<dyn RemoteProvider>| {
-            let state = remote.state();
+        let is = |remote: &&Remote| {
+            let state = remote.provider.state();
             state.kind == kind && *state.id == *id && state.serves(session)
         };
         remotes.iter().find(is).cloned()
@@ -104,8 +116,15 @@ impl RemoteProviders {
         arguments: &[u8],
         session: SessionId,
     ) -> Option<BoxFuture<'static, Result<ToolReply, BrokerFault>>> {
-        let remote = self.remote(decision.provider_type, &decision.provider_id, session)?;
-        Some(remote.call_tool(decision, arguments))
+        let Remote { provider, turn } = self.remote(decision.provider_type, &decision.provider_id, session)?;
+        if !decision.is_serial() {
+            return Some(provider.call_tool(decision, arguments));
+        }
+        let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
+        Some(Box::pin(async move {
+            let _turn = turn.lock().await;
+            provider.call_tool(&decision, &arguments).await
+        }))
     }
 }
 
@@ -115,12 +134,13 @@ impl Providers for RemoteProviders {
         let chosen = locked(&self.chosen);
         let remotes = locked(&self.remotes);
         // Each only grows, so that the sum stands for all of them.
-        let revision = remotes.iter().map(|remote| remote.revision()).sum::<u64>() + chosen.changes + beside.revision();
+        let revision =
+            remotes.iter().map(|remote| remote.provider.revision()).sum::<u64>() + chosen.changes + beside.revision();
         let mut last = locked(&self.last);
         if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == revision) {
             return Arc::clone(known);
         }
-        let states = beside.providers().iter().cloned().chain(remotes.iter().map(|remote| remote.state()));
+        let states = beside.providers().iter().cloned().chain(remotes.iter().map(|remote| remote.provider.state()));
         let snapshot = ProviderSnapshot::new(revision, states.collect())
             .with_bindings(chosen.bindings.iter().cloned())
             .with_fallback(chosen.fallback.clone());
@@ -129,10 +149,23 @@ impl Providers for RemoteProviders {
         snapshot
     }
 
+    fn any(&self) -> bool {
+        self.beside.any() || !locked(&self.remotes).is_empty()
+    }
+
     fn run(&self, decision: &Arc<ProviderDecision>, arguments: &[u8], call: Call) -> Soon<'_, BodyEnd> {
         let session = call.lease().identity().id;
         match self.remote(decision.provider_type, &decision.provider_id, session) {
-            Some(remote) => Soon::Later(remote.carry_out(decision, arguments, call)),
+            Some(Remote { provider, .. }) if !decision.is_serial() => {
+                Soon::Later(provider.carry_out(decision, arguments, call))
+            }
+            Some(Remote { provider, turn }) => {
+                let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
+                Soon::Later(Box::pin(async move {
+                    let _turn = turn.lock().await;
+                    provider.carry_out(&decision, &arguments, call).await
+                }))
+            }
             None => self.beside.run(decision, arguments, call),
         }
     }

@@ -64,11 +64,12 @@ impl ProviderState {
     }
 }
 
-/// What a person or a request chose for one session: who carries out a capability there, before everybody else.
+/// What was chosen: who carries out a capability, before everybody else. A person or a request chooses for one session, an
+/// operator for all of them; what is chosen for a session goes before what is chosen for all.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExplicitBinding {
-    /// For which session.
-    pub session: SessionId,
+    /// For which session; for every one without.
+    pub session: Option<SessionId>,
     /// The capability, by name.
     pub capability: Box<str>,
     /// Which kind of provider; [`ProviderType::Compiled`] is this host.
@@ -242,7 +243,11 @@ impl ProviderSnapshot {
 
     /// What was chosen for this session and capability.
     pub(crate) fn chosen(&self, capability: &str, session: SessionId) -> Option<&ExplicitBinding> {
-        self.bindings.iter().find(|binding| binding.session == session && *binding.capability == *capability)
+        let of = |wanted: Option<SessionId>| {
+            let mut bindings = self.bindings.iter();
+            bindings.find(|binding| binding.session == wanted && *binding.capability == *capability)
+        };
+        of(Some(session)).or_else(|| of(None))
     }
 }
 

@@ -26,11 +26,15 @@ pub struct DeclarationError(Wrong);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     Form,
-    NotExact,
+    EachSecret,
+    EachTool,
 }
 
 /// What is declared with its exact scope, and in no other way.
-const EXACT_ONLY: &str = "secret.bind";
+const SECRET: &str = "secret.bind";
+const TOOL: &str = "tool.call";
+/// What stands for every tool of a provider, of whatever kind it is.
+const PROVIDER: &str = "provider.call";
 
 impl core::fmt::Display for DeclarationError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -38,7 +42,10 @@ impl core::fmt::Display for DeclarationError {
             Wrong::Form => {
                 "a declaration is a capability's name, optionally with `:scope` or `:*`, as in `mcp.call:docs`"
             }
-            Wrong::NotExact => "each secret is declared by its own name, as in `secret.bind:DEPLOY_TOKEN`",
+            Wrong::EachSecret => "each secret is declared by its own name, as in `secret.bind:DEPLOY_TOKEN`",
+            Wrong::EachTool => {
+                "each tool is declared by its own name, as in `tool.call:web.search`, or `tool.call:docs/lookup` for a provider's"
+            }
         })
     }
 }
@@ -69,8 +76,11 @@ impl core::str::FromStr for Declaration {
     fn from_str(text: &str) -> Result<Self, DeclarationError> {
         let (name, scope) = match text.split_once(':') {
             // Each secret is declared for itself: a word for all of them, those to come among them, is none.
-            Some((name, "*")) if name == EXACT_ONLY => return Err(DeclarationError(Wrong::NotExact)),
-            None if text == EXACT_ONLY => return Err(DeclarationError(Wrong::NotExact)),
+            Some((SECRET, "*")) => return Err(DeclarationError(Wrong::EachSecret)),
+            None if text == SECRET => return Err(DeclarationError(Wrong::EachSecret)),
+            // The same holds of tools: a provider may list others tomorrow.
+            Some((TOOL, "*")) => return Err(DeclarationError(Wrong::EachTool)),
+            None if text == TOOL => return Err(DeclarationError(Wrong::EachTool)),
             None => (text, Scope::None),
             Some((name, "*")) => (name, Scope::Any),
             Some((_, "")) => return Err(DeclarationError(Wrong::Form)),
@@ -82,7 +92,11 @@ impl core::str::FromStr for Declaration {
 
 /// What may be declared beside the capabilities of a build: effects that authors ask for with
 /// [`Context::require`](crate::Context::require), and those that a capability's own look at a call asks for.
-pub const DECLARED_EFFECTS: [&str; 3] = ["provider.call", "secret.bind", "tool.call"];
+///
+/// Two of them declare calls, too. `provider.call:docs` declares every tool of the provider that the operator calls `docs`, and
+/// `provider.call:*` those of all providers. `tool.call:docs/lookup` declares that one tool of it, and `tool.call:web.search` the
+/// one capability of that name; there is no word for every tool.
+pub const DECLARED_EFFECTS: [&str; 3] = [PROVIDER, SECRET, TOOL];
 
 /// What a manifest itself asks for, of calls that it declares. There is no word that lowers anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,14 +139,36 @@ impl Declaration {
         }
     }
 
+    /// Whether it names that tool of that provider, and nothing else.
+    fn names_tool(&self, provider: &str, tool: &str) -> bool {
+        self.name == TOOL && self.scope().and_then(|scope| scope.split_once('/')) == Some((provider, tool))
+    }
+
+    /// The provider that it names as an effect, and the tool where it names one.
+    #[cfg(feature = "analysis")]
+    fn provided(&self) -> Option<(&str, Option<&str>)> {
+        match (self.name.as_str(), self.scope()) {
+            (PROVIDER, Some(provider)) => Some((provider, None)),
+            (TOOL, Some(scope)) => scope.split_once('/').map(|(provider, tool)| (provider, Some(tool))),
+            _ => None,
+        }
+    }
+
     /// Whether it is about a call of `name` with this scope.
     fn covers(&self, name: &str, scope: Option<&str>) -> bool {
-        self.name == name
-            && match (&self.scope, scope) {
-                (Scope::Any, _) | (Scope::None, None) => true,
-                (Scope::Exactly(declared), Some(scope)) => declared == scope,
-                (Scope::None, Some(_)) | (Scope::Exactly(_), None) => false,
-            }
+        if self.name != name {
+            return scope.is_none() && self.name == TOOL && self.scope() == Some(name);
+        }
+        match (&self.scope, scope) {
+            (Scope::Any, _) | (Scope::None, None) => true,
+            (Scope::Exactly(declared), Some(scope)) => declared == scope,
+            (Scope::None, Some(_)) | (Scope::Exactly(_), None) => false,
+        }
+    }
+
+    /// Whether it is about a call of that provider's tool through `name`.
+    fn covers_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
+        self.covers(name, Some(provider)) || self.covers(PROVIDER, Some(provider)) || self.names_tool(provider, tool)
     }
 }
 
@@ -194,6 +230,36 @@ impl Declarations {
         }
     }
 
+    /// Whether a tool of a provider, called through `name`, is declared: by the way to it, by its provider, or by itself.
+    #[must_use]
+    pub fn cover_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
+        match &self.listed {
+            Listed::Everything => true,
+            Listed::Only(listed) => listed.iter().any(|declared| declared.covers_tool(name, provider, tool)),
+        }
+    }
+
+    /// What the manifest itself asks for of a call of that tool: the strictest of what it says of the way, the provider and the tool.
+    #[must_use]
+    pub fn demand_of_tool(&self, name: &str, provider: &str, tool: &str) -> Option<Demand> {
+        let about = self.demands.iter().filter(|(declared, _)| declared.covers_tool(name, provider, tool));
+        about.map(|(_, demand)| *demand).max().max(self.of_all)
+    }
+
+    /// Whether some provider's tool is declared as an effect.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn reaches_a_provider(&self) -> bool {
+        let any = |declared: &Declaration| declared.name == PROVIDER && declared.scope == Scope::Any;
+        self.listed().iter().any(|declared| any(declared) || declared.provided().is_some())
+    }
+
+    /// Providers that are declared, or that something is asked for, as effects, each with the tool where one is named.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn provided(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let demanded = self.demands.iter().map(|(declared, _)| declared);
+        self.listed().iter().chain(demanded).filter_map(Declaration::provided)
+    }
+
     /// What the manifest itself asks for of such a call.
     #[must_use]
     pub fn demand(&self, name: &str, scope: Option<&str>) -> Option<Demand> {
@@ -231,10 +297,55 @@ mod tests {
 
     #[test]
     fn malformed_ones_are_refused() {
-        for wrong in ["", "*", "fs", "fs.*", "fs.read:", "Fs.read", "fs.read *", "secret.bind", "secret.bind:*"] {
+        for wrong in ["", "*", "fs", "fs.*", "fs.read:", "Fs.read", "fs.read *"] {
             assert!(wrong.parse::<Declaration>().is_err(), "{wrong:?}");
         }
+        for (wrong, each) in [
+            ("secret.bind", "each secret"),
+            ("secret.bind:*", "each secret"),
+            ("tool.call", "each tool"),
+            ("tool.call:*", "each tool"),
+        ] {
+            let said = wrong.parse::<Declaration>().unwrap_err().to_string();
+            assert!(said.contains(each), "{wrong}: {said}");
+        }
         assert!("secret.bind:DEPLOY_TOKEN".parse::<Declaration>().is_ok());
+    }
+
+    #[test]
+    fn a_tool_is_declared_by_its_way_its_provider_or_itself_and_by_nothing_near_it() {
+        for (declared, covered) in [
+            ("mcp.call:docs", true),
+            ("mcp.call:*", true),
+            ("provider.call:docs", true),
+            ("provider.call:*", true),
+            ("tool.call:docs/lookup", true),
+            ("tool.call:docs/lookups", false),
+            ("tool.call:doc/lookup", false),
+            ("tool.call:docs/lookup/", false),
+            ("tool.call:lookup", false),
+            ("tool.call:mcp.call", false),
+            ("provider.call", false),
+            ("provider.call:doc", false),
+            ("edge.call:docs", false),
+            ("mcp.call", false),
+            ("mcp.connect:docs", false),
+        ] {
+            let declared = only(&[declared]);
+            assert_eq!(declared.cover_tool("mcp.call", "docs", "lookup"), covered, "{declared:?}");
+            assert!(!declared.cover_tool("mcp.call", "other", "lookup") || covered, "{declared:?}");
+        }
+        // A compiled one is a tool, too, and is declared without a scope by it.
+        let named = only(&["tool.call:web.search"]);
+        assert!(named.cover("web.search", None) && !named.cover("web.search", Some("x")));
+        assert!(!named.cover("web.fetch", None) && !named.cover("web", None));
+
+        let demands = |listed: &[(&str, Demand)]| listed.iter().map(|(text, d)| (text.parse().unwrap(), *d)).collect();
+        let asked = only(&["provider.call:docs"])
+            .demanding(demands(&[("provider.call:docs", Demand::Ask), ("tool.call:docs/erase", Demand::Deny)]), None);
+        let of = |tool| asked.demand_of_tool("mcp.call", "docs", tool);
+        assert_eq!((of("lookup"), of("erase")), (Some(Demand::Ask), Some(Demand::Deny)));
+        assert_eq!(asked.demand_of_tool("mcp.call", "other", "erase"), None);
     }
 
     #[test]

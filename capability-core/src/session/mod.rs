@@ -164,11 +164,29 @@ impl Session {
         self.0.children.end();
     }
 
+    /// Whether it has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.0.ending.has_come()
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&self) {
+        self.0.ending.comes().await;
+    }
+
     /// Whether its subject declares this, and whoever it acts for does. A declaration is necessary, never sufficient.
     #[must_use]
     pub fn declares(&self, name: &str, scope: Option<&str>) -> bool {
         self.declarations().cover(name, scope)
             && self.behind().iter().all(|ancestor| ancestor.declarations.cover(name, scope))
+    }
+
+    /// The same of a provider's tool, called through `name`.
+    #[must_use]
+    pub fn declares_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
+        let covers = |declared: &Declarations| declared.cover_tool(name, provider, tool);
+        covers(self.declarations()) && self.behind().iter().all(|ancestor| covers(&ancestor.declarations))
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {

@@ -104,6 +104,7 @@ impl Lab {
             secrets: None,
             mail: None,
             repositories: None,
+            trees: std::collections::BTreeMap::new(),
             own: vec![],
         };
         let environment = Arc::new(HostEnvironment::new().expect("randomness"));

@@ -30,6 +30,7 @@ mod terminal;
 #[cfg(not(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[path = "terminal_elsewhere.rs"]
 mod terminal;
+mod trees;
 
 pub use device::{DeviceSource, machine};
 pub use endpoint::{Auth, EndpointSettings, Reach};
@@ -42,16 +43,17 @@ pub use mail::{MailSettings, Security};
 pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
 pub(crate) use secrets::{Secrets, private_text, wipe};
+pub use trees::TreeSettings;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::audit::Receipt;
+use capability_core::audit::{Receipt, Sink};
 use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{
-    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls,
+    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls, TreeMove,
 };
 use capability_core::provider::ProviderType;
 use capability_core::store::Results;
@@ -59,8 +61,9 @@ use capability_core::{BoxFuture, Environment};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
+use crate::agents::Agents;
 use crate::audit_log::own_calls;
-use crate::provider::HostProviders;
+use crate::provider::{HostEdges, HostProviders};
 use crate::schedule::Schedules;
 use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
@@ -69,6 +72,7 @@ use files::Files;
 use http::Connector;
 use mail::Mailer;
 use repository::Repositories;
+use trees::Trees;
 
 /// What the operator bound beyond what every host has.
 #[derive(Default)]
@@ -87,6 +91,8 @@ pub struct Bound {
     pub mail: Option<MailSettings>,
     /// Repositories by name, and the directory of their copies.
     pub repositories: Option<(BTreeMap<String, RepositorySource>, PathBuf)>,
+    /// Trees by name.
+    pub trees: BTreeMap<String, TreeSettings>,
     /// Files and directories that are the host's own: no path leads a capability there, whoever answered.
     pub own: Vec<PathBuf>,
 }
@@ -112,8 +118,12 @@ pub struct HostBroker {
     mailer: Option<Arc<Mailer>>,
     kept: Option<(SqliteState, SqliteReviews)>,
     schedules: Option<Arc<Schedules>>,
+    agents: Option<Arc<Agents>>,
+    trees: Arc<Trees>,
+    sink: Option<Arc<dyn Sink>>,
     own: Option<Own>,
     providers: Option<Arc<HostProviders>>,
+    edges: Option<Arc<HostEdges>>,
 }
 
 /// What stands behind `OwnHistory`.
@@ -141,10 +151,14 @@ impl HostBroker {
             secrets: None,
             own: None,
             providers: None,
+            edges: None,
             repositories: None,
             mailer: None,
             kept: None,
             schedules: None,
+            agents: None,
+            trees: Arc::default(),
+            sink: None,
         }
     }
 
@@ -156,14 +170,14 @@ impl HostBroker {
 
     /// The same broker with these providers behind the handles of theirs.
     #[must_use]
-    pub fn providing(self, providers: Arc<HostProviders>) -> Self {
-        Self { providers: Some(providers), ..self }
+    pub fn providing(self, providers: Arc<HostProviders>, edges: Arc<HostEdges>) -> Self {
+        Self { providers: Some(providers), edges: Some(edges), ..self }
     }
 
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories } = bound;
+        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories, trees } = bound;
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
@@ -171,6 +185,7 @@ impl HostBroker {
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root, own))),
             secrets: secrets.map(Secrets::new),
+            trees: Arc::new(Trees::new(trees)),
             mailer: mail
                 .map(|settings| Arc::new(Mailer::new(settings, Arc::clone(&resolver), Arc::clone(&self.environment)))),
             repositories: repositories
@@ -189,6 +204,18 @@ impl HostBroker {
     #[must_use]
     pub(crate) fn scheduling(self, schedules: Schedules) -> Self {
         Self { schedules: Some(Arc::new(schedules)), ..self }
+    }
+
+    /// The same broker, in front of these agents.
+    #[must_use]
+    pub(crate) fn starting(self, agents: Arc<Agents>) -> Self {
+        Self { agents: Some(agents), ..self }
+    }
+
+    /// The same broker, which records there what it does for a call beside what is recorded of every call.
+    #[must_use]
+    pub fn recording(self, sink: Arc<dyn Sink>) -> Self {
+        Self { sink: Some(sink), ..self }
     }
 
     /// Gives back whatever sessions it opened with services. Nothing is lost without it but time: they end by themselves.
@@ -295,6 +322,12 @@ impl HostBroker {
         let (Some(providers), Some((decision, arguments))) = (self.providers.clone(), lease.provided()) else {
             return refused(BrokerFault::Unserved);
         };
+        if decision.provider_type != ProviderType::Mcp {
+            let edges = self.edges.as_ref();
+            let called = edges.and_then(|edges| edges.call_tool(decision, arguments, lease.identity().id));
+            let Some(called) = called else { return refused(BrokerFault::Unserved) };
+            return self.carried(lease, async move { called.await.map(|reply| BrokerReply::Called(Box::new(reply))) });
+        }
         let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
         let subject = lease.identity().subject.clone();
         self.carried(lease, async move {
@@ -323,6 +356,40 @@ impl HostBroker {
             None => refused(BrokerFault::Unserved),
             Some(schedules) => self.carried(lease, act(schedules, lease.clone())),
         }
+    }
+
+    fn in_agents<F>(
+        &self,
+        lease: &Lease,
+        act: impl FnOnce(Arc<Agents>, Lease) -> F,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>
+    where
+        F: Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
+    {
+        match self.agents.clone() {
+            None => refused(BrokerFault::Unserved),
+            Some(agents) => self.carried(lease, act(agents, lease.clone())),
+        }
+    }
+
+    /// What a tree's move would do, or the move itself where `sink` is there to record it.
+    fn in_trees(
+        &self,
+        lease: &Lease,
+        (tree, wanted): (String, TreeMove),
+        makes: bool,
+    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
+        let (trees, leased, environment) = (Arc::clone(&self.trees), lease.clone(), Arc::clone(&self.environment));
+        let Some(sink) = self.sink.clone() else { return refused(BrokerFault::Unserved) };
+        self.carried(lease, async move {
+            let act = move || {
+                if !makes {
+                    return trees.plan(&tree, &wanted).map(|plan| BrokerReply::TreePlan(Box::new(plan)));
+                }
+                trees.make(&tree, &wanted, &leased, (&*sink, &*environment)).map(BrokerReply::TreeMoved)
+            };
+            tokio::task::spawn_blocking(act).await.unwrap_or(Err(BrokerFault::Unavailable))
+        })
     }
 
     fn in_files(
@@ -361,15 +428,20 @@ impl Broker for HostBroker {
             HandleFamily::Workspace => cfg!(target_os = "linux") && self.files.is_some(),
             HandleFamily::State | HandleFamily::Reviews => self.kept.is_some(),
             HandleFamily::Schedules => self.schedules.is_some(),
+            HandleFamily::Agents | HandleFamily::AgentRuns => {
+                self.agents.as_ref().is_some_and(|agents| !agents.is_empty())
+            }
+            HandleFamily::Trees => !self.trees.is_empty() && self.sink.is_some(),
             HandleFamily::Mailer => self.mailer.is_some(),
             HandleFamily::Repository => self.repositories().is_some(),
             // It runs in the workspace, and only this kernel keeps it there.
             HandleFamily::Terminal => terminal::IS_THERE && self.files.is_some(),
             HandleFamily::Secret => self.secrets.as_ref().is_some_and(|secrets| secrets.has(kind.instance())),
-            HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
-                kind.instance() == ProviderType::Mcp.as_str()
-                    && self.providers.as_ref().is_some_and(|providers| !providers.is_empty())
-            }
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => match ProviderType::named(kind.instance()) {
+                Some(ProviderType::Mcp) => self.providers.as_ref().is_some_and(|providers| !providers.is_empty()),
+                Some(elsewhere) => self.edges.as_ref().is_some_and(|edges| edges.has_kind(elsewhere)),
+                None => false,
+            },
         }
     }
 
@@ -474,6 +546,27 @@ impl Broker for HostBroker {
             BrokerRequest::Unschedule { number } => self.in_schedules(lease, move |schedules, lease| async move {
                 schedules.cancel(lease.identity(), number).await.map(|()| BrokerReply::Done)
             }),
+            BrokerRequest::Agent { agent } => match &self.agents {
+                None => refused(BrokerFault::Unserved),
+                Some(agents) => {
+                    let seen = agents.look(lease, &agent).map(|seen| BrokerReply::Agent(Box::new(seen)));
+                    Box::pin(core::future::ready(seen))
+                }
+            },
+            BrokerRequest::RunAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
+                agents.run(&lease, &agent, task).await.map(|answer| BrokerReply::AgentAnswered(Box::new(answer)))
+            }),
+            BrokerRequest::SpawnAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
+                agents.spawn(&lease, &agent, task).map(BrokerReply::AgentStarted)
+            }),
+            BrokerRequest::AgentRuns => self.in_agents(lease, |agents, lease| async move {
+                Ok(BrokerReply::AgentRuns(agents.list(lease.identity())))
+            }),
+            BrokerRequest::StopAgent { run } => self.in_agents(lease, move |agents, lease| async move {
+                agents.stop(lease.identity(), run).await.map(|()| BrokerReply::Done)
+            }),
+            BrokerRequest::PlanTree { tree, wanted } => self.in_trees(lease, (tree, wanted), false),
+            BrokerRequest::MoveTree { tree, wanted } => self.in_trees(lease, (tree, wanted), true),
             BrokerRequest::Sender { to } => match &self.mailer {
                 None => refused(BrokerFault::Unserved),
                 Some(mailer) => Box::pin(core::future::ready(mailer.sender(&to).map(BrokerReply::Sender))),

@@ -17,6 +17,7 @@ use super::repositories::Repositories;
 use super::reviews::{Reviews, State};
 use super::schedules::Schedules;
 use super::self_model::SelfModelArgs;
+use super::skills::Skills;
 use crate::audit_log::VerifierKey;
 use crate::config::Span;
 use crate::service::MOST_ENTRIES;
@@ -129,6 +130,9 @@ pub enum Command {
     /// See the servers whose tools can be called, connect to one, and accept what changed
     #[command(subcommand)]
     Providers(Providers),
+    /// See packages of instructions, and take one into use as it is or out of it
+    #[command(subcommand)]
+    Skills(Skills),
     /// Tell what a subject can do now, what is asked first, and what is out of its reach and why
     SelfModel(SelfModelArgs),
     /// Show the tools that a model sees, as a provider of models takes them, and what that loses

@@ -143,6 +143,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Policy(Policy::Compare { file }) => super::policy::compare(connection, file, output).await,
         Command::Policy(Policy::Accept) => super::policy::accept(connection, &proofs, output).await,
         Command::Providers(command) => super::providers::perform(connection, command, &proofs, output).await,
+        Command::Skills(command) => super::skills::perform(connection, command, &proofs, output).await,
         Command::SelfModel(asked) => super::self_model::self_model(connection, &asked, output).await,
         Command::Operator(command) => operator(connection, command, state, &proofs, output).await,
         Command::Doctor { report, ways } => doctor(connection, report, ways, output).await,

@@ -161,10 +161,6 @@ fn finish(mut outcome: Value, output: Output) -> u8 {
         *help = own(help).into_owned();
     }
     output.print(&outcome, render::outcome);
-    if !output.json {
-        // Not among the result, which may be read by a program.
-        note(&render::notice(&outcome));
-    }
     let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
     match (word("outcome"), word("stage")) {
         ("executed", _) => 0,

@@ -1,5 +1,7 @@
 //! `mcp`: this program as a server for the one that started it, and the programs that are let in by a token.
 
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use capability_core::session::Subject;
@@ -10,6 +12,7 @@ use super::arguments::ModeArg;
 use super::commands::{Proofs, document, show};
 use super::output::{NAME, Output, note, styled};
 use super::table::layout;
+use crate::agents::TURN;
 use crate::connection::Connection;
 use crate::mcp::server::{Speaker, lines};
 use crate::protocol::{ClientShown, Fault, McpRequest, Redacted, Request};
@@ -30,6 +33,9 @@ pub struct Mcp {
     /// Leave the approval centre out where this process is the host itself
     #[arg(long)]
     pub no_web: bool,
+    /// Speak for the agent's turn that a host started this program for, as `CAPABILITY_TURN` says
+    #[arg(long, conflicts_with_all = ["subject", "token_file", "mode"])]
+    pub turn: bool,
     /// Something else than speaking MCP
     #[command(subcommand)]
     pub command: Option<McpCommand>,
@@ -98,6 +104,26 @@ async fn serve(connection: &Connection<'_>, mcp: Mcp, proofs: &Proofs) -> Result
     }
     let speaker = Speaker { subject: mcp.subject, mode: mcp.mode.map(Into::into), proof, token };
     lines(connection, speaker, tokio::io::stdin(), tokio::io::stdout()).await?;
+    Ok(0)
+}
+
+/// Hands on what is said between standard input and output and the socket of a turn, which is all that there is to do: who speaks there
+/// is known by where it is.
+pub fn of_turn() -> Result<u8, Fault> {
+    let help = "start it from the program of an agent, with that variable handed on";
+    let Some(place) = std::env::var_os(TURN) else {
+        return Err(Fault::usage(format!("no turn is under way here: `{TURN}` is not set"), help));
+    };
+    let ended = |_: std::io::Error| Fault::refused("the agent's turn is over, or was never here", help);
+    let mut said = UnixStream::connect(place).map_err(ended)?;
+    let mut heard = said.try_clone().map_err(ended)?;
+    let told = std::thread::Builder::new().name("capability-turn".to_owned()).spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut said);
+        let _ = said.shutdown(Shutdown::Write);
+    });
+    told.map_err(|_| Fault::broken("this process cannot start a thread", "free some memory and try again"))?;
+    // What was called goes on while its answer is waited for; whoever listens no more has gone.
+    let _ = std::io::copy(&mut heard, &mut std::io::stdout().lock());
     Ok(0)
 }
 

@@ -20,6 +20,7 @@ mod repositories;
 mod reviews;
 mod schedules;
 mod self_model;
+mod skills;
 mod surface;
 mod table;
 mod terminal;
@@ -100,6 +101,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
             return Ok(0);
         }
         Command::Contract(command) => return contract::perform(command, output, packages),
+        Command::Mcp(ref mcp) if mcp.turn => return mcp::of_turn(),
         _ => {}
     }
     let path = match &line.everywhere.data_dir {

@@ -1,7 +1,7 @@
 //! `providers`: the servers whose tools can be called.
 
 use capability_core::session::Subject;
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::arguments::{CallerArgs, Invoke, Named};
@@ -13,8 +13,10 @@ use crate::connection::Connection;
 use crate::display::arguments;
 use crate::display::diff::{self, Difference, What};
 use crate::display::text::written_out;
-use crate::protocol::{Fault, ForeignTool, LookedAt, ProviderQuestion, Redacted, Request, ToolChange, claimed};
-use crate::provider::{ServerTold, ToolTold};
+use crate::protocol::{
+    Fault, ForeignTool, HealthTold, LookedAt, ProviderQuestion, Redacted, Request, ToolChange, claimed,
+};
+use crate::provider::{EdgeTold, ServerTold, ToolTold};
 
 /// The servers whose tools can be called.
 #[derive(Debug, Subcommand)]
@@ -56,9 +58,29 @@ pub enum Providers {
         /// The name of its configured connection
         server: String,
     },
+    /// List the configured edges and relays: what each may carry out, and whether it is there
+    Edges,
+    /// Switch an edge or relay on or off, for this host and the next ones (operators)
+    Switch {
+        /// Its configured name
+        edge: String,
+        /// The new state
+        state: SwitchTo,
+    },
+    /// Show how tools have been doing: how many calls worked and failed, and what is failing now
+    Health,
     /// Keep and forget tokens for servers that are asked over HTTP (operators)
     #[command(subcommand)]
     Credential(ProviderCredential),
+}
+
+/// What a switch is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SwitchTo {
+    /// It is sent what it may carry out
+    On,
+    /// It is known, and offline
+    Off,
 }
 
 /// Tokens for servers.
@@ -116,6 +138,17 @@ pub async fn perform(
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };
             invoke::invoke(connection, call, proofs, output).await
+        }
+        Providers::Edges => {
+            show::<Vec<EdgeTold>>(connection, &ask(ProviderQuestion::Edges), output, |told| edges(told)).await
+        }
+        Providers::Switch { edge, state } => {
+            let proof = proofs.operator().await?;
+            let request = ask(ProviderQuestion::Switch { proof, edge, on: state == SwitchTo::On });
+            show::<Value>(connection, &request, output, render::plain).await
+        }
+        Providers::Health => {
+            show::<Vec<HealthTold>>(connection, &ask(ProviderQuestion::Health), output, |told| health(told)).await
         }
         Providers::Said { server } => {
             let proof = proofs.operator().await?;
@@ -209,6 +242,46 @@ fn servers(told: &[ServerTold]) -> String {
                     written_out(line)
                 ),
             );
+        }
+    }
+    text
+}
+
+fn edges(told: &[EdgeTold]) -> String {
+    if told.is_empty() {
+        return "no edge is configured; write `[edges.NAME]` into `config.toml`\n".to_owned();
+    }
+    let state = |one: &EdgeTold| match &one.why {
+        Some(why) => format!("{}: {why}", one.state),
+        None => one.state.clone(),
+    };
+    let switch = |one: &EdgeTold| if one.on { "on" } else { "off" };
+    let carries = |one: &EdgeTold| match one.carries_out.as_slice() {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    };
+    let row = |one: &EdgeTold| [one.name.clone(), one.kind.clone(), switch(one).to_owned(), state(one), carries(one)];
+    layout(["NAME", "KIND", "SWITCH", "STATE", "CARRIES OUT"], &told.iter().map(row).collect::<Vec<_>>())
+}
+
+fn health(told: &[HealthTold]) -> String {
+    if told.is_empty() {
+        return "no tool has been run yet\n".to_owned();
+    }
+    let name = |one: &HealthTold| match &one.tool {
+        Some(tool) => format!("{} {} {}", one.kind, one.provider, written_out(tool)),
+        None if one.kind == "compiled" => format!("{}@{}", one.capability, one.version),
+        None => format!("{}@{} at {} {}", one.capability, one.version, one.kind, one.provider),
+    };
+    let state = |one: &HealthTold| if one.failing { "failing" } else { "" };
+    let row = |one: &HealthTold| {
+        let last = format!("{} at {}", one.last, one.at);
+        [name(one), one.worked.to_string(), one.failed.to_string(), last, state(one).to_owned()]
+    };
+    let mut text = layout(["TOOL", "WORKED", "FAILED", "LAST", "NOW"], &told.iter().map(row).collect::<Vec<_>>());
+    for one in told {
+        if let Some(guidance) = &one.guidance {
+            text += &styled(WARN, &format!("{}: {guidance}\n", name(one)));
         }
     }
     text

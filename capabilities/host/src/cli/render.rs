@@ -4,7 +4,6 @@ use capability_core::approval::{
     ApprovalSummary, DenialLoop, Grant, GrantLimit, GrantScope, HistoryEntry, OperatorAct, PendingApproval, Successor,
 };
 use capability_core::executor::GrantPreview;
-use capability_core::provider::Diagnostic;
 use serde_json::Value;
 
 use super::card::card;
@@ -93,19 +92,11 @@ pub fn describe(found: &Description) -> String {
     text
 }
 
-/// What a person is told beside an outcome: that another provider served, or one that works less well than it could.
-pub fn notice(outcome: &Value) -> String {
-    match outcome.get("notice").and_then(Value::as_str) {
-        Some(notice) => format!("{} {}\n", styled(WARN, "notice:"), visible_lines(notice)),
-        None => String::new(),
-    }
-}
-
 /// An invocation's outcome: the result as JSON, or what happened and what to do.
 pub fn outcome(outcome: &Value) -> String {
     let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
     if let Some(result) = outcome.get("result") {
-        return visible_json(result) + "\n";
+        return visible_json(result) + "\n" + &beside(outcome);
     }
     let kind = word("outcome");
     let style = if kind == "pending" { WARN } else { BAD };
@@ -117,14 +108,26 @@ pub fn outcome(outcome: &Value) -> String {
     if !word("help").is_empty() {
         text += &format!("help: {}\n", visible_lines(word("help")));
     }
-    // Another way than the caller thought, in a word and in words.
-    if let Some(way) = Diagnostic::named(word("diagnostic")) {
-        text += &format!("{}: {}\n", way.as_str(), way.message());
-    }
     text += &format!("effect: {}\n", word("effect"));
     if let Some(approval) = outcome.get("approval") {
         let part = |key: &str| approval.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         text += &format!("approval: {} (expires {})\n", part("id"), part("expires_at"));
+    }
+    text + &beside(outcome)
+}
+
+/// What is told beside an outcome: that another provider served, which of the seven ways it went, how the tool has been doing.
+fn beside(outcome: &Value) -> String {
+    let word = |path: &str| outcome.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let mut text = String::new();
+    if !word("/notice").is_empty() {
+        text += &styled(WARN, &format!("notice: {}\n", visible_lines(word("/notice"))));
+    }
+    if !word("/diagnostic/kind").is_empty() {
+        text += &format!("{}: {}\n", word("/diagnostic/kind"), word("/diagnostic/message"));
+    }
+    if !word("/guidance").is_empty() {
+        text += &styled(WARN, &format!("guidance: {}\n", word("/guidance")));
     }
     text
 }
@@ -174,6 +177,9 @@ pub fn approval(detail: &ApprovalDetail) -> String {
     let mut text = card(pending, super::terminal::columns(std::io::stdout()));
     if let Some(tool) = &detail.foreign {
         text += &super::providers::foreign(tool);
+    }
+    for failing in &detail.failing {
+        text += &styled(WARN, &format!("  {}\n", failing.sentence()));
     }
     if let Some(preview) = &detail.grant {
         text += &granting(pending, preview);
@@ -482,17 +488,14 @@ mod tests {
         for way in capability_core::provider::Diagnostic::ALL {
             let refused = json!({
                 "outcome": "rejected", "stage": "policy", "code": "locked", "message": "no", "help": "never", "effect": "not_started",
-                "diagnostic": way,
+                "diagnostic": { "kind": way, "message": way.message() },
             });
             let told = format!("\n{}: {}\n", way.as_str(), way.message());
             assert!(super::outcome(&refused).contains(&told), "{told}");
         }
-        // Beside the result and not in it: whoever reads that may be a program.
         let served = json!({ "outcome": "executed", "result": 1, "notice": "`desk` is gone\u{1b}[2J" });
-        assert_eq!(super::outcome(&served), "1\n");
-        let told = anstream::adapter::strip_str(&super::notice(&served)).to_string();
-        assert!(told.starts_with("notice: `desk` is gone") && !told.contains('\u{1b}'), "{told}");
-        assert_eq!(super::notice(&json!({ "outcome": "executed", "result": 1 })), "");
+        let told = anstream::adapter::strip_str(&super::outcome(&served)).to_string();
+        assert!(told.starts_with("1\nnotice: `desk` is gone") && !told.contains('\u{1b}'), "{told}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::table::layout;
 use crate::display::text::written_out;
 use crate::protocol::SurfaceShown;
+use crate::skill::SkillToolTold;
 
 /// The surface for people.
 pub fn shown(surface: &SurfaceShown) -> String {
@@ -24,6 +25,17 @@ pub fn shown(surface: &SurfaceShown) -> String {
         .collect();
     text += &layout(["NAME", "SIZE", "SUMMARY"], &rows);
     section(&mut text, "cannot be called now, or less well", facts(&surface.facts));
+    section(
+        &mut text,
+        "skills in use",
+        surface.skills.iter().map(|skill| {
+            let tool = |tool: &SkillToolTold| format!("{} {}", tool.tool.as_ref().unwrap_or(&tool.named), tool.state);
+            let tools = skill.tools.iter().map(tool).collect::<Vec<_>>().join(", ");
+            let rules = crate::words::counted(skill.requires.len(), "rule", "rules");
+            let version = skill.version.as_deref().unwrap_or_default();
+            written_out(&format!("{} {version}  requires {rules}; {tools}", skill.name))
+        }),
+    );
     section(
         &mut text,
         "found by a search",

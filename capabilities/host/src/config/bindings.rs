@@ -11,7 +11,8 @@ use rustix::fs::OFlags;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::broker::{Auth, EndpointSettings, MailSettings, Place, Reach, RepositorySource, Scheme};
+use crate::agents::AgentSettings;
+use crate::broker::{Auth, EndpointSettings, MailSettings, Place, Reach, RepositorySource, Scheme, TreeSettings};
 
 /// `[http]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -78,6 +79,10 @@ pub struct Bindings {
     pub mail: Option<MailSettings>,
     /// The repositories, by name.
     pub repositories: BTreeMap<String, RepositorySource>,
+    /// The trees, by name.
+    pub trees: BTreeMap<String, TreeSettings>,
+    /// The agents, by name.
+    pub agents: BTreeMap<String, AgentSettings>,
 }
 
 /// The most services and the most allowed places.

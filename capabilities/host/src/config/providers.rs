@@ -137,7 +137,7 @@ impl McpServerTable {
             return Err(("discovery_s", what, "write a number in that range, or leave the key out"));
         }
         let way = match (self.command.split_first(), &self.url) {
-            (Some((program, _)), None) => Way::Program(self.program(program)?),
+            (Some(_), None) => Way::Program(self.program()?),
             (None, Some(url)) => Way::Http(self.http(url)?),
             (Some(_), Some(_)) => {
                 let what = "both `command` and `url` are written: a server is a program or an address".to_owned();
@@ -157,7 +157,7 @@ impl McpServerTable {
         Ok(ServerSettings { way, start: self.start, discovery, classes })
     }
 
-    fn program(&self, program: &str) -> Result<ProgramSettings, Wrong> {
+    fn program(&self) -> Result<ProgramSettings, Wrong> {
         let about_http: [(&str, bool); 4] = [
             ("headers", !self.headers.is_empty()),
             ("token_file", self.token_file.is_some()),
@@ -165,37 +165,7 @@ impl McpServerTable {
             ("server_name", self.server_name.is_some()),
         ];
         foreign(&about_http, "is about an address, and a program has none")?;
-        let plain = |word: &String| !word.contains('\0');
-        if program.is_empty() || !self.command.iter().all(plain) {
-            let what = "`command` names no program".to_owned();
-            return Err(("command", what, "write it as in `command = [\"/usr/bin/program\", \"argument\"]`"));
-        }
-        let variable = |name: &str| {
-            let rest = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-            !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(rest)
-        };
-        let given = self.set.keys().map(|name| ("set", name)).chain(self.secrets.keys().map(|name| ("secrets", name)));
-        for (key, name) in self.env.iter().map(|name| ("env", name)).chain(given) {
-            if !variable(name) {
-                let what = format!("`{}` is no variable's name", name.escape_default());
-                return Err((key, what, "write names of letters, digits and `_`"));
-            }
-        }
-        if let Some((name, _)) = self.set.iter().find(|(_, value)| value.contains('\0')) {
-            return Err(("set", format!("the value of `{name}` cannot be given to a program"), "write plain text"));
-        }
-        for (key, path) in
-            self.secrets.values().map(|path| ("secrets", path)).chain(self.cwd.iter().map(|cwd| ("cwd", cwd)))
-        {
-            is_absolute(key, path)?;
-        }
-        Ok(ProgramSettings {
-            command: self.command.clone(),
-            pass: self.env.clone(),
-            set: self.set.clone().into_iter().collect(),
-            secrets: self.secrets.clone().into_iter().collect(),
-            directory: self.cwd.clone(),
-        })
+        program_settings(&self.command, (&self.env, &self.set, &self.secrets), self.cwd.as_ref())
     }
 
     fn http(&self, url: &str) -> Result<HttpSettings, Wrong> {
@@ -250,6 +220,43 @@ impl McpServerTable {
             EndpointSettings { scheme, place, base, reach: Reach::External, ca_file, server_name, auth: Auth::None };
         Ok(HttpSettings { place, headers, token_file: self.token_file.clone() })
     }
+}
+
+/// The program that a table tells of, its variables checked.
+pub(super) fn program_settings(
+    command: &[String],
+    (env, set, secrets): (&[String], &BTreeMap<String, String>, &BTreeMap<String, PathBuf>),
+    cwd: Option<&PathBuf>,
+) -> Result<ProgramSettings, Wrong> {
+    let plain = |word: &String| !word.contains('\0');
+    if command.first().is_none_or(String::is_empty) || !command.iter().all(plain) {
+        let what = "`command` names no program".to_owned();
+        return Err(("command", what, "write it as in `command = [\"/usr/bin/program\", \"argument\"]`"));
+    }
+    let variable = |name: &str| {
+        let rest = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(rest)
+    };
+    let given = set.keys().map(|name| ("set", name)).chain(secrets.keys().map(|name| ("secrets", name)));
+    for (key, name) in env.iter().map(|name| ("env", name)).chain(given) {
+        if !variable(name) {
+            let what = format!("`{}` is no variable's name", name.escape_default());
+            return Err((key, what, "write names of letters, digits and `_`"));
+        }
+    }
+    if let Some((name, _)) = set.iter().find(|(_, value)| value.contains('\0')) {
+        return Err(("set", format!("the value of `{name}` cannot be given to a program"), "write plain text"));
+    }
+    for (key, path) in secrets.values().map(|path| ("secrets", path)).chain(cwd.into_iter().map(|cwd| ("cwd", cwd))) {
+        is_absolute(key, path)?;
+    }
+    Ok(ProgramSettings {
+        command: command.to_vec(),
+        pass: env.to_vec(),
+        set: set.clone().into_iter().collect(),
+        secrets: secrets.clone().into_iter().collect(),
+        directory: cwd.cloned(),
+    })
 }
 
 impl ToolLine {

@@ -86,6 +86,12 @@ impl DataDir {
         self.0.join("optin")
     }
 
+    /// The switches of edges.
+    #[must_use]
+    pub fn edges(&self) -> PathBuf {
+        self.0.join("edges")
+    }
+
     /// The operator credential and its sessions.
     #[must_use]
     pub fn operator(&self) -> PathBuf {

@@ -3,20 +3,51 @@
 use std::sync::Arc;
 
 use capability_core::approval::Operator;
-use capability_core::audit::{ProvidedBy, SettingKey};
-use capability_core::provider::{ProviderType, ToolTag};
+use capability_core::audit::{EdgeSet, ProvidedBy, SettingKey};
+use capability_core::provider::{ProviderType, RemoteProvider, ToolTag};
 use capability_core::session::Subject;
 
 use super::Host;
 use crate::blocking::blocking;
 use crate::error::SettingError;
-use crate::provider::HostProviders;
+use crate::provider::{HostEdges, HostProviders};
 
 impl Host {
     /// The servers that the operator configured.
     #[must_use]
     pub const fn providers(&self) -> &Arc<HostProviders> {
         &self.providers
+    }
+
+    /// The edges and relays that the operator configured.
+    #[must_use]
+    pub const fn edges(&self) -> &Arc<HostEdges> {
+        &self.edges
+    }
+
+    /// Attaches the way to a configured edge, in place of the one it had. Whether there is an edge of that name and kind.
+    #[must_use]
+    pub fn attach_edge(&self, transport: Arc<dyn RemoteProvider>) -> bool {
+        let attached = self.edges.attach(transport);
+        if attached {
+            self.note_change();
+        }
+        attached
+    }
+
+    /// Switches an edge on or off: recorded first, changed second.
+    ///
+    /// # Errors
+    /// [`SettingError`]; nothing has changed then.
+    pub async fn switch_edge(&self, operator: &Operator, name: &str, on: bool) -> Result<(), SettingError> {
+        let provided = self.edges.kind_of(name).and_then(|kind| ProvidedBy::named(kind, name, None));
+        let provided = provided.ok_or(SettingError::UnknownEdge)?;
+        self.executor.record_setting(operator, SettingKey::Edge(EdgeSet { provided, on })).await?;
+        match blocking(|| self.edges.switch(name, on))? {
+            true => self.note_change(),
+            false => return Err(SettingError::UnknownEdge),
+        }
+        Ok(())
     }
 
     /// Lets a provider's tool come into use again as it is now: recorded first, in force second. `digest` names the definition

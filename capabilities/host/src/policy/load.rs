@@ -63,7 +63,7 @@ pub(crate) fn load(path: &Path, bytes: &[u8], registered: &Registered<'_>) -> Re
 }
 
 /// A zone of this machine's database, or of the one that is built in.
-fn zone(name: &str) -> Option<TimeZone> {
+pub(crate) fn zone(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok()
 }
 

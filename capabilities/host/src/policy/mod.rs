@@ -6,9 +6,11 @@ mod accept;
 mod error;
 mod file;
 mod load;
+mod required;
 
 pub(crate) use accept::{Waiting, digest};
 pub use error::PolicyError;
 pub use file::FilePolicy;
 pub(crate) use file::{MAX_FILE_BYTES, Places, Standing};
-pub(crate) use load::{Loaded, load};
+pub(crate) use load::{Loaded, load, zone};
+pub use required::RequiredPolicy;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Caller, Proof, Redacted};
+use crate::skill::SkillTold;
 
 /// Requests about tools and about the clients that call them.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,6 +24,12 @@ pub enum McpRequest {
     Call(ToolCall),
     /// The connection has ended: what was kept for it alone is forgotten.
     Leave(Caller),
+    /// The skills in use for a session.
+    Skills(Caller),
+    /// What one of them tells.
+    Skill(Caller, String),
+    /// One file that one of them brings along, by its path.
+    SkillPart(Caller, String, String),
     /// Let a client in under a name, for a subject. Operators only.
     ClientCreate {
         /// Who says so.
@@ -54,6 +61,9 @@ pub struct Greeting {
     pub turn_ms: u64,
     /// How long a question to the person at the client may stay open, in milliseconds.
     pub patience_ms: u64,
+    /// Whether this host has skills at all.
+    #[serde(default)]
+    pub skills: bool,
 }
 
 /// What a session sees.
@@ -63,6 +73,9 @@ pub struct ToolsShown {
     pub tools: Vec<ToolShown>,
     /// What stands against calling some of them now.
     pub facts: Value,
+    /// The skills in use.
+    #[serde(default)]
+    pub skills: Vec<SkillTold>,
 }
 
 /// One tool.

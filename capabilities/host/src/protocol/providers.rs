@@ -1,11 +1,17 @@
 //! Questions about the servers whose tools can be called.
 
+use core::num::NonZeroU32;
+use std::collections::BTreeMap;
+
+use capability_core::Timestamp;
 use capability_core::provider::Claims;
 use capability_core::session::Subject;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Proof, Redacted};
+use crate::provider::{EdgeTold, ServerTold};
 
 /// One question.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,6 +53,19 @@ pub enum ProviderQuestion {
         /// The token.
         token: Option<Redacted>,
     },
+    /// Every configured edge.
+    Edges,
+    /// Switch an edge on or off. Operators only.
+    Switch {
+        /// Who says so.
+        proof: Proof,
+        /// Which edge.
+        edge: String,
+        /// The new state.
+        on: bool,
+    },
+    /// How tools have been doing.
+    Health,
     /// What a server's program complained about. Operators only.
     Said {
         /// Who asks.
@@ -54,6 +73,61 @@ pub enum ProviderQuestion {
         /// Which server.
         server: String,
     },
+}
+
+/// How one tool has been doing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthTold {
+    /// The capability that its calls go through.
+    pub capability: String,
+    /// Its version.
+    pub version: NonZeroU32,
+    /// `compiled`, `edge`, `mcp` or `relay`.
+    pub kind: String,
+    /// Which provider of that kind.
+    pub provider: String,
+    /// What the provider calls the tool, in its own words; our number for it while the provider is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// How many calls ran to a result.
+    pub worked: u64,
+    /// How many began and gave none.
+    pub failed: u64,
+    /// How many of the last ones failed, one after the other.
+    pub in_a_row: u32,
+    /// How the last one ended.
+    pub last: String,
+    /// When.
+    pub at: Timestamp,
+    /// Whether it is failing, by evidence that is not old.
+    pub failing: bool,
+    /// What whoever would call it again is told; nothing is said of what only reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guidance: Option<String>,
+}
+
+impl HealthTold {
+    /// In one sentence.
+    pub fn sentence(&self) -> String {
+        let Self { in_a_row, last, at, .. } = self;
+        let calls = crate::words::counted(usize::try_from(*in_a_row).unwrap_or(usize::MAX), "call", "calls");
+        format!("the last {calls} failed; the last one was `{last}` at {at}")
+    }
+}
+
+/// Everything about providers at once: what `/api/providers` tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProvidersShown {
+    /// Servers of the Model Context Protocol.
+    pub servers: Vec<ServerTold>,
+    /// Edges and relays.
+    pub edges: Vec<EdgeTold>,
+    /// Which capabilities have a word about fallback: `approved` or `disabled`.
+    pub fallback: BTreeMap<String, String>,
+    /// Who carries out what before everybody else.
+    pub bind: BTreeMap<String, String>,
+    /// How tools have been doing.
+    pub health: Vec<HealthTold>,
 }
 
 /// A definition that somebody looked at.

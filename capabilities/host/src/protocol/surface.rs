@@ -4,6 +4,8 @@ use capability_core::session::Subject;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::skill::SkillTold;
+
 /// The tools of one subject as one provider of models takes them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SurfaceShown {
@@ -19,6 +21,9 @@ pub struct SurfaceShown {
     pub budget: usize,
     /// What stands against calling tools now.
     pub facts: Value,
+    /// The skills in use, with what each demands.
+    #[serde(default)]
+    pub skills: Vec<SkillTold>,
     /// The tools that a search finds.
     pub deferred: Vec<DeferredRow>,
     /// The tools that wanted to be shown and are not.

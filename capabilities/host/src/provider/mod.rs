@@ -2,17 +2,20 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `edges` | edges and relays: what they may carry out, and whether they are there |
 //! | [`mcp`] | speaks with servers of the Model Context Protocol |
 //! | `server` | one configured server: whether it can be reached, what it has, calls |
 //! | `pins` | which definitions are accepted |
 //! | `settings` | what the operator wrote, checked |
 
+mod edges;
 pub mod mcp;
 mod pins;
 mod server;
 mod settings;
 mod told;
 
+pub use edges::{EdgeTold, HostEdges};
 pub use pins::{Pin, PinChange};
 pub use settings::{ClassLine, ServerSettings, Start, Way};
 pub use told::{ServerTold, ToolTold};

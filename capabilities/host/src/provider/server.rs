@@ -1,6 +1,5 @@
 //! One configured server: whether it can be reached, what it has, and calls of its tools.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +24,8 @@ use crate::store::sqlite::OpenedProvider;
 
 /// How long after the server says that its list changed it is read again: it may say so many times at once.
 const SETTLE: Duration = Duration::from_millis(200);
+/// How long it may take until a server that is asked to tell of changes does.
+const OPENING: Duration = Duration::from_secs(5);
 /// How long a list is taken for what the server has, where the server does not say that it changed.
 const LIST_KEPT: Duration = Duration::from_secs(60);
 
@@ -41,8 +42,9 @@ pub(super) struct Server {
     state: Mutex<State>,
     /// Connecting and listing happen one at a time.
     turn: Turn<()>,
-    /// Calls of one tool happen one at a time: a server that does not say that they may overlap is not asked to.
-    tools: Mutex<HashMap<String, Arc<Turn<()>>>>,
+    /// Held by the one call that may change something: what is not known to only read is serial, and of that one call goes to
+    /// a server at a time.
+    serial: Turn<()>,
     keeping: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -79,6 +81,8 @@ struct Connection {
     /// What the operator gave the server.
     secrets: Vec<String>,
     listed: Mutex<Listed>,
+    /// Since when changes of its list are listened to; none while they are not.
+    hears: Mutex<Option<Instant>>,
     watching: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -105,7 +109,7 @@ impl Server {
             shared,
             state: Mutex::new(state),
             turn: Turn::default(),
-            tools: Mutex::default(),
+            serial: Turn::default(),
             keeping: Mutex::default(),
         }
     }
@@ -244,6 +248,7 @@ impl Server {
             running: Turn::new(running),
             secrets,
             listed: Mutex::new(listed),
+            hears: Mutex::default(),
             watching: Mutex::default(),
         };
         if greeted.has_tools {
@@ -295,10 +300,13 @@ impl Server {
     /// Reads the list again when it may be another one by now.
     async fn refresh(&self, connection: &Connection) -> Result<(), PeerFault> {
         let tells = connection.peer.greeting().is_some_and(|greeting| greeting.tells_changes);
+        let heard = connection.hears.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since + OPENING);
         let said = *connection.peer.changes().borrow();
         {
             let listed = connection.listed();
-            let is_old = !tells && listed.at.elapsed() > LIST_KEPT;
+            // What changed before anybody listened was heard by nobody.
+            let hears = connection.peer.hears_by_itself() || heard.is_some_and(|heard| listed.at >= heard);
+            let is_old = !(tells && hears) && listed.at.elapsed() > LIST_KEPT;
             if listed.is_read && listed.change == said && !is_old {
                 return Ok(());
             }
@@ -318,28 +326,35 @@ impl Server {
         let (server, watched) = (Arc::clone(self), Arc::downgrade(connection));
         let mut changes = connection.peer.changes();
         let watching = tokio::spawn(async move {
-            let asks = watched.upgrade().and_then(|connection| connection.peer.greeting());
-            let asks = asks.is_some_and(|greeting| greeting.is_modern && greeting.tells_changes);
-            loop {
-                let Some(connection) = watched.upgrade() else { return };
-                let listening = async {
-                    if asks {
+            let Some(connection) = watched.upgrade() else { return };
+            let tells = connection.peer.greeting().is_some_and(|greeting| greeting.tells_changes);
+            let listening = async {
+                if !tells || connection.peer.hears_by_itself() {
+                    core::future::pending::<()>().await;
+                }
+                loop {
+                    {
+                        let _hearing = Hearing::of(&connection.hears);
                         connection.peer.listen().await;
                     }
-                    core::future::pending::<()>().await;
-                };
+                    sleep(FAILURE_KEPT).await;
+                }
+            };
+            tokio::pin!(listening);
+            loop {
                 let again = async {
                     let is_read = connection.listed().is_read;
                     if is_read { core::future::pending::<()>().await } else { sleep(FAILURE_KEPT).await }
                 };
                 tokio::select! {
+                    biased;
                     () = connection.peer.closed() => {
                         server.lose(&connection).await;
                         return;
                     }
                     changed = changes.changed() => if changed.is_err() { return },
                     () = again => {}
-                    () = listening => {}
+                    () = &mut listening => {}
                 }
                 sleep(SETTLE).await;
                 let _turn = server.turn.lock().await;
@@ -394,11 +409,7 @@ impl Server {
         let native = decision.native_id.as_ref();
         let judged = decision.definition_digest().ok_or(BrokerFault::DefinitionChanged)?;
         let arguments = core::str::from_utf8(arguments).map_err(|_| BrokerFault::MalformedReply)?;
-        let own = {
-            let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(tools.entry(native.to_owned()).or_default())
-        };
-        let _one_call = own.lock().await;
+        let _one_call = if decision.is_serial() { Some(self.serial.lock().await) } else { None };
         let connection = self.connection().ok_or(BrokerFault::Unavailable)?;
         {
             let _turn = self.turn.lock().await;
@@ -495,6 +506,22 @@ impl Server {
             running.end().await;
         }
         self.set(Reach::NotConnected);
+    }
+}
+
+/// As long as this lives, changes are listened to.
+struct Hearing<'c>(&'c Mutex<Option<Instant>>);
+
+impl<'c> Hearing<'c> {
+    fn of(hears: &'c Mutex<Option<Instant>>) -> Self {
+        *hears.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        Self(hears)
+    }
+}
+
+impl Drop for Hearing<'_> {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -9,7 +9,7 @@ use super::settings::{ClassLine, ServerSettings, Start, Way};
 use crate::hex;
 
 /// One server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ServerTold {
     /// The name of its configured connection.
     pub name: String,

@@ -43,7 +43,8 @@ impl Service {
         };
         let content = filed.map(|filed| filed.approval);
         let foreign = content.as_ref().and_then(|pending| self.foreign_tool(pending));
-        Ok(ApprovalDetail { summary, content, successor, grant, last_approved, foreign })
+        let failing = content.as_ref().map(|pending| self.failing(pending, foreign.as_ref())).unwrap_or_default();
+        Ok(ApprovalDetail { summary, content, successor, grant, last_approved, foreign, failing })
     }
 
     pub(super) async fn approve(&self, operator: &Operator, id: ApprovalId) -> Result<Value, Fault> {

@@ -6,6 +6,7 @@ use capability_core::policy::OptIn;
 use capability_core::store::OptIns;
 
 mod bound;
+mod providers;
 
 use super::Service;
 use crate::audit_log;
@@ -30,6 +31,7 @@ impl Service {
             self.channels_probe().await,
         ];
         probes.extend(bound::probes(self.host.config().bindings()));
+        probes.extend(self.provider_probes());
         probes.extend(self.isolation().await);
         probes
     }

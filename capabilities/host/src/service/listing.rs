@@ -69,7 +69,8 @@ impl Service {
             | HandleFamily::OwnHistory
             | HandleFamily::State
             | HandleFamily::Reviews
-            | HandleFamily::Schedules => return None,
+            | HandleFamily::Schedules
+            | HandleFamily::AgentRuns => return None,
             HandleFamily::Http => {
                 let allowed = bindings.allowed.iter().map(|place| format!(", {place}"));
                 format!("{kind}: the approved public host at port 80 or 443{}", allowed.collect::<String>())
@@ -108,6 +109,24 @@ impl Service {
                 match bindings.repositories.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>() {
                     names if names.is_empty() => format!("{kind}: nothing is configured"),
                     names => format!("{kind}: {}, one file at a time", names.join(", ")),
+                }
+            }
+            HandleFamily::Agents => {
+                match bindings
+                    .agents
+                    .iter()
+                    .map(|(name, agent)| format!("`{name}` for {}", agent.subject))
+                    .collect::<Vec<_>>()
+                {
+                    agents if agents.is_empty() => format!("{kind}: nothing is configured"),
+                    agents => format!("{kind}: {}", agents.join(", ")),
+                }
+            }
+            HandleFamily::Trees => {
+                match bindings.trees.iter().map(|(name, tree)| format!("`{name}` at {}", tree.live)).collect::<Vec<_>>()
+                {
+                    trees if trees.is_empty() => format!("{kind}: nothing is configured"),
+                    trees => format!("{kind}: {}", trees.join(", ")),
                 }
             }
             HandleFamily::Terminal => match &bindings.workspace {
@@ -222,6 +241,8 @@ fn needs(entry: &Capability) -> Vec<String> {
         HandleFamily::Workspace | HandleFamily::Terminal => Some("workspace".to_owned()),
         HandleFamily::Mailer => Some("mail".to_owned()),
         HandleFamily::Repository => Some("repositories".to_owned()),
+        HandleFamily::Agents | HandleFamily::AgentRuns => Some("agents".to_owned()),
+        HandleFamily::Trees => Some("trees".to_owned()),
         HandleFamily::Secret => Some(format!("secrets/{}", kind.instance())),
         HandleFamily::ProviderTool | HandleFamily::ProviderLink => Some(format!("{}.servers", kind.instance())),
     });

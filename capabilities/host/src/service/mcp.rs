@@ -14,14 +14,16 @@ pub(super) use state::States;
 
 use capability_core::approval::{ApprovalId, Filed, PendingApproval, Successor};
 use capability_core::contract::{Network, SideEffect};
-use capability_core::executor::{Ended, Outcome};
+use capability_core::executor::{Ended, Outcome, Proposal};
+use capability_core::handle::HandleFamily;
+use capability_core::provider::ProviderType;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, Subject};
 use capability_core::store::{Answer, Results as _};
 use capability_core::surface::{
-    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, TOOL_SEARCH, Tool,
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, TOOL_SEARCH, Tool, WireName,
 };
-use capability_core::{Code, Session};
+use capability_core::{Capability, Code, Session};
 use rustix::process::Pid;
 use serde_json::Value;
 
@@ -54,11 +56,12 @@ impl Service {
                 }
                 let settings = self.host.config().mcp();
                 let millis = |span: core::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-                super::document(&Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience) })
+                let (turn_ms, patience_ms) = (millis(settings.turn), millis(settings.patience));
+                super::document(&Greeting { turn_ms, patience_ms, skills: self.host.skills().is_configured() })
             }
             McpRequest::Tools(caller) => {
                 let asker = self.asker(caller, peer)?;
-                super::document(&self.tools(&asker.session))
+                super::document(&self.tools(&asker.session)?)
             }
             McpRequest::Call(call) => {
                 let asker = self.asker(&call.caller, peer)?;
@@ -70,6 +73,13 @@ impl Service {
                     self.passes.forget(client.connection);
                 }
                 super::document(&())
+            }
+            McpRequest::Skills(caller) => super::document(&self.loaded(&self.asker(caller, peer)?.session)?),
+            McpRequest::Skill(caller, name) => {
+                super::document(&self.instructions(&self.asker(caller, peer)?.session, name)?)
+            }
+            McpRequest::SkillPart(caller, name, path) => {
+                super::document(&self.resource(&self.asker(caller, peer)?.session, name, path)?)
             }
             McpRequest::ClientCreate { proof, name, subject } => {
                 super::document(&self.create_client(&self.operator(proof, peer)?, name, subject).await?)
@@ -87,7 +97,7 @@ impl Service {
         SurfaceOptions { every_compiled, ..self.surface_options() }
     }
 
-    fn tools(&self, session: &Session) -> ToolsShown {
+    fn tools(&self, session: &Session) -> Result<ToolsShown, Fault> {
         let executor = self.host.executor();
         let (surface, registry) =
             (Surface::of_session(executor, session, &self.program_options()), executor.registry());
@@ -97,14 +107,20 @@ impl Service {
         let provided = surface.shown().position(Tool::is_foreign).unwrap_or(tools.len());
         let at = provided.min(tools.len());
         tools.splice(at..at, operations);
-        ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default() }
+        // A folder that cannot be read takes no tool away: the list says nothing of skills then.
+        let skills = self.loaded(session).unwrap_or_default();
+        Ok(ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default(), skills })
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
         let executor = self.host.executor();
         let arguments = call.arguments.as_bytes();
         let called = Surface::called(executor, &asker.session, &self.program_options(), &call.tool, arguments);
+        let unowned = if called.tool.is_none() { self.unowned(&call.tool) } else { None };
         let proposal = match called.call {
+            SurfaceCall::Proposal(_) if let Some(entry) = unowned => {
+                Proposal::new(entry.name().as_str(), entry.version().get(), call.arguments.as_bytes())
+            }
             SurfaceCall::Proposal(proposal) => proposal,
             SurfaceCall::Found(found) => {
                 return Ok(ToolReply::Found(serde_json::to_value(found).map_err(|_| unsaid())?));
@@ -136,7 +152,7 @@ impl Service {
         };
         let (Some(same), Some(tool)) = (same, meant) else {
             // It is on record; what it was called is nobody's business there.
-            let end = end(None, &outcome, false)?;
+            let end = self.end(asker, None, &outcome, false)?;
             let is_unknown = outcome.code() == Some(Code::UnknownCapability) && call.tool != INVOKE_TOOL;
             return Ok(if is_unknown { ToolReply::Unknown(end) } else { ToolReply::Ended(end) });
         };
@@ -145,7 +161,7 @@ impl Service {
             outcome = executor.resume(&asker.session, by).await;
             changed = true;
         }
-        let end = end(Some(tool), &outcome, changed)?;
+        let end = self.end(asker, Some(tool), &outcome, changed)?;
         let Ended::Pending { approval, expires_at } = *outcome.ended() else {
             self.repeats.forget(&same);
             return Ok(ToolReply::Ended(end));
@@ -172,6 +188,25 @@ impl Service {
     /// Nobody asks in this session any more, so that nobody can have its results again.
     pub(crate) fn program_left(&self, session: SessionId) {
         self.host.results().end(session);
+    }
+
+    /// A capability of the build that leads to providers of a kind of which there is none: called as tools are, it is no unknown
+    /// tool, and nobody owns it.
+    fn unowned(&self, tool: &str) -> Option<&'static Capability> {
+        let (executor, name) = (self.host.executor(), tool.replace('-', "."));
+        let registry = executor.registry();
+        let entry = registry.resolve(&name, registry.newest(&name)?.get())?.entry();
+        let mut kinds = entry.handles().iter().filter(|kind| kind.family() == HandleFamily::ProviderTool);
+        let kind = kinds.next().and_then(|kind| ProviderType::named(kind.instance()))?;
+        let is_named = WireName::of_capability(entry.name()).as_str() == tool;
+        (is_named && !executor.providers().has(kind)).then_some(entry)
+    }
+
+    /// How a call ended, for a program.
+    fn end(&self, asker: &Asker, tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
+        let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
+        let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
+        Ok(ToolEnd { outcome: self.outcome_told(&asker.session, outcome)?, capability, diagnostic, changed })
     }
 
     /// The person who sits at a program, by the configuration's word.
@@ -254,11 +289,4 @@ fn operation(written: &RenderedTool) -> Option<ToolShown> {
         network: if searches { Network::Local } else { Network::External },
         idempotent: false,
     })
-}
-
-/// How a call ended, for a program.
-fn end(tool: Option<&Tool>, outcome: &Outcome, changed: bool) -> Result<ToolEnd, Fault> {
-    let diagnostic = outcome.diagnostic().map(|one| (one.as_str().to_owned(), one.message().to_owned()));
-    let capability = tool.map(|tool| (tool.decision().capability.as_str().to_owned(), tool.decision().version));
-    Ok(ToolEnd { outcome: serde_json::to_value(outcome).map_err(|_| unsaid())?, capability, diagnostic, changed })
 }

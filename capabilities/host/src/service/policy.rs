@@ -9,7 +9,9 @@ use crate::protocol::{PolicyShown, RuleShown};
 impl Service {
     /// The rules in force, and how the file stands to them.
     pub(super) fn policy(&self) -> PolicyShown {
-        let Standing { policy, strange, problem, .. } = self.host.policy().standing();
+        let Standing { strange, problem, .. } = self.host.policy().standing();
+        // With what skills require: that is what calls are judged by.
+        let policy = self.host.executor().policy();
         let rules = policy
             .rules()
             .map(|(_, source, rule)| RuleShown {

@@ -8,8 +8,9 @@ use rustix::process::Pid;
 use serde_json::{Value, json};
 
 use super::{Service, document};
+use crate::config::FallbackWord;
 use crate::hex;
-use crate::protocol::{Fault, ForeignTool, LookedAt, ProviderQuestion, Redacted, Reply, ToolChange};
+use crate::protocol::{Fault, ForeignTool, LookedAt, ProviderQuestion, ProvidersShown, Redacted, Reply, ToolChange};
 use crate::provider::{PinChange, ServerTold, ToolTold};
 
 impl Service {
@@ -32,12 +33,39 @@ impl Service {
                 let operator = self.operator(proof, peer)?;
                 document(&self.set_token(&operator, server, subject.as_ref(), token.as_ref()).await?)
             }
+            ProviderQuestion::Edges => document(&self.host.edges().told()),
+            ProviderQuestion::Switch { proof, edge, on } => {
+                let operator = self.operator(proof, peer)?;
+                self.switch_edge(&operator, edge, *on).await?;
+                document(&json!({ "edge": edge, "on": on }))
+            }
+            ProviderQuestion::Health => document(&self.health()),
             ProviderQuestion::Said { proof, server } => {
                 self.operator(proof, peer)?;
                 self.known(server)?;
                 document(&json!({ "said": self.host.providers().said(server).await }))
             }
         }
+    }
+
+    /// Everything about providers at once.
+    pub(crate) fn providers_shown(&self) -> ProvidersShown {
+        let config = self.host.config();
+        let word = |word: &FallbackWord| match word {
+            FallbackWord::Approved => "approved".to_owned(),
+            FallbackWord::Disabled => "disabled".to_owned(),
+        };
+        ProvidersShown {
+            servers: self.servers(),
+            edges: self.host.edges().told(),
+            fallback: config.fallback.iter().map(|(name, said)| (name.clone(), word(said))).collect(),
+            bind: config.bind.clone(),
+            health: self.health(),
+        }
+    }
+
+    pub(crate) async fn switch_edge(&self, operator: &Operator, edge: &str, on: bool) -> Result<(), Fault> {
+        self.host.switch_edge(operator, edge, on).await.map_err(|error| Fault::told(4, &error))
     }
 
     pub(crate) fn servers(&self) -> Vec<ServerTold> {

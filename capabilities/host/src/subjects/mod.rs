@@ -29,16 +29,22 @@ pub(crate) struct Manifests {
     dir: PathBuf,
     /// Everything that can be declared.
     known: BTreeSet<String>,
+    /// The capabilities of the build: its own tools.
+    tools: BTreeSet<String>,
+    /// The providers that the operator configured.
+    providers: BTreeSet<String>,
 }
 
 impl Manifests {
     /// Of the directory `dir`, which need not be there.
-    pub(crate) fn new(dir: PathBuf, registry: &Registry) -> Self {
-        Self::of(dir, registry.iter().map(|held| held.entry().name().as_str()))
+    pub(crate) fn new(dir: PathBuf, registry: &Registry, providers: BTreeSet<String>) -> Self {
+        Self::of(dir, registry.iter().map(|held| held.entry().name().as_str()), providers)
     }
 
-    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = &'n str>) -> Self {
-        Self { dir, known: names.chain(DECLARED_EFFECTS).map(str::to_owned).collect() }
+    fn of<'n>(dir: PathBuf, names: impl Iterator<Item = &'n str>, providers: BTreeSet<String>) -> Self {
+        let tools: BTreeSet<String> = names.map(str::to_owned).collect();
+        let known = tools.iter().cloned().chain(DECLARED_EFFECTS.map(str::to_owned)).collect();
+        Self { dir, known, tools, providers }
     }
 
     /// Where a subject's manifest lies, or would.
@@ -106,9 +112,14 @@ impl Manifests {
         path: &Path,
         declared: impl IntoIterator<Item = &'d Declaration>,
     ) -> Result<(), ManifestError> {
-        let Some(unknown) = declared.into_iter().find(|declared| !self.known.contains(declared.name())) else {
-            return Ok(());
-        };
+        let mut unknown = None;
+        for declared in declared {
+            self.check_effect(path, declared)?;
+            if !self.known.contains(declared.name()) {
+                unknown.get_or_insert(declared);
+            }
+        }
+        let Some(unknown) = unknown else { return Ok(()) };
         let near = nearest(unknown.name(), self.known.iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; `{near}` is one that it has"));
         Err(ManifestError::new(
@@ -116,6 +127,28 @@ impl Manifests {
             None,
             format!("it declares `{unknown}`, and this build has no such capability{near}"),
             "write names as `capability list` shows them, without a version",
+        ))
+    }
+
+    /// Whether the provider or tool that an effect names is one. Which tools a provider has is known when it is asked, and looked at then.
+    fn check_effect(&self, path: &Path, declared: &Declaration) -> Result<(), ManifestError> {
+        let Some(scope) = declared.scope() else { return Ok(()) };
+        let (named, known, what) = match (declared.name(), scope.split_once('/')) {
+            ("provider.call", _) => (scope, &self.providers, "provider"),
+            ("tool.call", Some((provider, _))) => (provider, &self.providers, "provider"),
+            ("tool.call", None) => (scope, &self.tools, "tool"),
+            _ => return Ok(()),
+        };
+        if known.contains(named) {
+            return Ok(());
+        }
+        let near = nearest(named, known.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; `{near}` is one"));
+        Err(ManifestError::new(
+            path,
+            None,
+            format!("it declares `{declared}`, and there is no {what} `{}`{near}", named.escape_default()),
+            "write `provider.call:NAME` with a name under `[mcp.servers]`, `tool.call:NAME/TOOL`, or `tool.call:CAPABILITY`",
         ))
     }
 

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -8,6 +9,7 @@ use tempfile::TempDir;
 use super::{ManifestError, Manifests, SlotPath};
 
 const NAMES: [&str; 4] = ["fs.read", "web.search", "mcp.call", "mcp.connect"];
+const PROVIDERS: [&str; 2] = ["docs", "weather"];
 
 struct Subjects {
     top: TempDir,
@@ -17,7 +19,8 @@ struct Subjects {
 impl Subjects {
     fn new() -> Self {
         let top = tempfile::tempdir().unwrap();
-        let manifests = Manifests::of(top.path().join("subjects"), NAMES.into_iter());
+        let manifests =
+            Manifests::of(top.path().join("subjects"), NAMES.into_iter(), PROVIDERS.map(str::to_owned).into());
         Self { top, manifests }
     }
 
@@ -120,6 +123,11 @@ fn what_is_no_manifest_declares_nothing_and_says_what_is_right() {
         ("capabilites: {}\n", &["line 1", "`capabilities`"][..]),
         ("capabilities:\n  defaults: [fs.raed]\n", &["fs.raed", "`fs.read` is one that it has"]),
         ("capabilities:\n  defaults: [fs]\n", &["`mcp.call:docs`"]),
+        ("capabilities:\n  defaults: [\"tool.call:*\"]\n", &["each tool is declared by its own name"]),
+        ("capabilities:\n  defaults: [\"tool.call:web.serach\"]\n", &["no tool `web.serach`", "`web.search` is one"]),
+        ("capabilities:\n  defaults: [\"tool.call:dosc/lookup\"]\n", &["no provider `dosc`", "`docs` is one"]),
+        ("capabilities:\n  defaults: [\"provider.call:wether\"]\n", &["no provider `wether`", "`weather` is one"]),
+        ("capabilities:\n  slots: { a: [\"tool.call:elsewhere/x\"] }\n", &["no provider `elsewhere`"]),
         ("capabilities:\n  defaults: [\"secret.bind:*\"]\n", &["each secret is declared by its own name"]),
         ("capabilities:\n  defaults: [fs.read]\n  defaults: []\n", &["line 3"]),
         ("capabilities:\n  slots: { \"a b\": [] }\n", &["a slot is words"]),
@@ -138,9 +146,11 @@ fn what_is_no_manifest_declares_nothing_and_says_what_is_right() {
 
 #[test]
 fn an_effect_and_an_exact_secret_may_be_declared_and_nothing_at_all_too() {
-    let agent = "capabilities:\n  defaults: [provider.call, \"tool.call:lint\", \"secret.bind:DEPLOY_TOKEN\"]\n";
+    let agent = "capabilities:\n  defaults: [provider.call, \"provider.call:docs\", \"tool.call:weather/rain\", \"tool.call:web.search\", \"secret.bind:DEPLOY_TOKEN\"]\n";
     let declared = Subjects::with(agent).read(None).unwrap().unwrap();
     assert!(declared.cover("secret.bind", Some("DEPLOY_TOKEN")) && !declared.cover("secret.bind", Some("OTHER")));
+    assert!(declared.cover_tool("mcp.call", "weather", "rain") && !declared.cover_tool("mcp.call", "weather", "snow"));
+    assert!(declared.cover_tool("mcp.call", "docs", "any") && declared.cover("web.search", None));
     for nothing in ["", "\n# later\n", "capabilities: {}\n"] {
         let declared = Subjects::with(nothing).read(None).unwrap().unwrap();
         assert!(declared.listed().is_empty() && !declared.cover("fs.read", None), "{nothing:?}");
@@ -174,7 +184,7 @@ fn a_subject_whose_name_leads_elsewhere_has_no_manifest() {
     fs::write(subjects.top.path().join("agent.yaml"), "capabilities: { defaults: [fs.read] }\n").unwrap();
     assert_eq!(subjects.manifests.read(&up, None).unwrap(), None);
     assert_eq!(subjects.manifests.subjects(), [kitchen()]);
-    assert_eq!(Manifests::of(Path::new("/nowhere").to_owned(), NAMES.into_iter()).subjects(), []);
+    assert_eq!(Manifests::of(Path::new("/nowhere").to_owned(), NAMES.into_iter(), BTreeSet::new()).subjects(), []);
 }
 
 #[test]

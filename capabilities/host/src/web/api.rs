@@ -23,7 +23,8 @@ use super::pages::policy::{self, About, Call};
 use super::refused::Refused;
 use super::{Shared, api_document, inbox, opt_in};
 use crate::display::target::Brief;
-use crate::protocol::{Fault, InboxPart, Row, Switch};
+use crate::protocol::{Fault, InboxPart, ProvidersShown, Row, Switch};
+use crate::skill::SkillTold;
 
 /// One operation: how it is asked for, and what the document says of it.
 pub struct Operation {
@@ -47,7 +48,7 @@ fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// Every operation: what is not here is not served, and what is here is in the document.
-pub const OPERATIONS: [Operation; 17] = [
+pub const OPERATIONS: [Operation; 19] = [
     Operation {
         method: "get",
         path: "/api/openapi.json",
@@ -137,6 +138,24 @@ pub const OPERATIONS: [Operation; 17] = [
         asks: None,
         gives: shape::<Vec<Row>>,
         handler: || get(capabilities),
+    },
+    Operation {
+        method: "get",
+        path: "/api/providers",
+        summary: "Who carries out calls beside this host, whether each is there, and how tools have been doing",
+        takes: None,
+        asks: None,
+        gives: shape::<ProvidersShown>,
+        handler: || get(providers),
+    },
+    Operation {
+        method: "get",
+        path: "/api/skills",
+        summary: "Every skill: where it stands, its tools, and what it requires of policy",
+        takes: None,
+        asks: None,
+        gives: shape::<Vec<SkillTold>>,
+        handler: || get(skills),
     },
     Operation {
         method: "get",
@@ -499,6 +518,14 @@ async fn revoke(
 
 async fn capabilities(State(web): State<Shared>, _: Who) -> Json<Vec<Row>> {
     Json(web.service().list())
+}
+
+async fn providers(State(web): State<Shared>, _: Who) -> Json<ProvidersShown> {
+    Json(web.service().providers_shown())
+}
+
+async fn skills(State(web): State<Shared>, _: Who) -> Result<Json<Vec<SkillTold>>, Refused> {
+    Ok(Json(web.service().skills()?))
 }
 
 async fn opt_ins(State(web): State<Shared>, _: Who) -> Json<Vec<Switch>> {

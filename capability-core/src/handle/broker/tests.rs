@@ -1,11 +1,12 @@
 use super::BrokerRequest;
 use crate::audit::Receipt;
 use crate::handle::{
-    BrokerFault, Clock, Command, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _, HandleKind, Http,
-    HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink, ProviderTool, Read,
-    Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State, StateScope, Terminal,
-    Workspace, Write,
+    AgentRuns, Agents, BrokerFault, Clock, Command, Context, Device, Endpoint, EndpointKind, FileChange, Handle as _,
+    HandleKind, Http, HttpMethod, Journal, Letter, Mailer, McpServers, OwnCalls, OwnHistory, Plan, ProviderLink,
+    ProviderTool, Read, Reads, Repository, Review, ReviewKind, Reviews, Schedules, Secret, SecretKind, State,
+    StateScope, Terminal, TreeMove, Trees, Workspace, Write,
 };
+use crate::session::SessionId;
 
 struct Service;
 impl EndpointKind for Service {
@@ -30,6 +31,10 @@ fn review(about: &str) -> Review {
 fn plan(cron: &str) -> Plan {
     let [cron, zone, capability, arguments] = [cron, "", "", ""].map(str::to_owned);
     Plan { cron, zone, capability, arguments }
+}
+
+fn promote(revision: &str) -> TreeMove {
+    TreeMove::Promote(revision.to_owned())
 }
 
 fn letter(text: &str) -> Letter {
@@ -72,6 +77,13 @@ fn every_request() -> Vec<(BrokerRequest, HandleKind)> {
         (BrokerRequest::Unschedule { number: 1 }, Schedules::<Write>::KIND),
         (BrokerRequest::Sender { to: path() }, Mailer::KIND),
         (BrokerRequest::Send { letter: letter("") }, Mailer::KIND),
+        (BrokerRequest::Agent { agent: path() }, Agents::KIND),
+        (BrokerRequest::RunAgent { agent: path(), task: String::new() }, Agents::KIND),
+        (BrokerRequest::SpawnAgent { agent: path(), task: String::new() }, Agents::KIND),
+        (BrokerRequest::AgentRuns, AgentRuns::<Read>::KIND),
+        (BrokerRequest::StopAgent { run: SessionId::from_bytes([1; 16]) }, AgentRuns::<Write>::KIND),
+        (BrokerRequest::PlanTree { tree: path(), wanted: promote("main") }, Trees::KIND),
+        (BrokerRequest::MoveTree { tree: path(), wanted: TreeMove::Rollback(None) }, Trees::KIND),
         (BrokerRequest::Workdir { path: path() }, Terminal::KIND),
         (BrokerRequest::Run { command: command(1) }, Terminal::KIND),
     ]
@@ -176,6 +188,10 @@ fn what_is_given_along_is_measured_whoever_made_the_request() {
         BrokerRequest::Schedule { plan: plan(&"x".repeat(129)) },
         BrokerRequest::Sender { to: "x".repeat(255) },
         BrokerRequest::Send { letter: letter(&"x".repeat((128 << 10) + 1)) },
+        BrokerRequest::RunAgent { agent: path(), task: "x".repeat((32 << 10) + 1) },
+        BrokerRequest::SpawnAgent { agent: "..".to_owned(), task: String::new() },
+        BrokerRequest::PlanTree { tree: path(), wanted: promote(&"x".repeat(257)) },
+        BrokerRequest::MoveTree { tree: "A".to_owned(), wanted: promote("main") },
         BrokerRequest::Revised { name: path(), revision: "x".repeat(257), path: path() },
         BrokerRequest::Revised { name: "..".to_owned(), revision: path(), path: path() },
         BrokerRequest::Workdir { path: "x".repeat(1025) },
@@ -202,7 +218,8 @@ fn whatever_is_seen_elsewhere_leaves_a_trace() {
         seen,
         [
             false, false, true, true, true, false, false, true, true, true, false, true, true, true, false, false,
-            true, true, true, false, false, true, true, false, false, true, true, false, true, false, true
+            true, true, true, false, false, true, true, false, false, true, true, false, true, false, true, true,
+            false, true, false, true, false, true
         ]
     );
 }

@@ -143,7 +143,12 @@ impl<'p> Walk<'p> {
                         Some(scope) if is_one_argument(entry) => self.space.cells_on(&corner, scope),
                         _ => self.space.cells(&corner)?,
                     };
-                    for Cell { matching, asking, target, at } in cells.iter() {
+                    let mut all = vec![cells];
+                    // A manifest may tell a provider's tools apart where no rule does.
+                    for (_, tool) in provided(asker, entry).filter(|(provider, _)| scope == Some(*provider)) {
+                        all.extend(tool.map(|tool| self.space.cells_on(&corner, tool)));
+                    }
+                    for Cell { matching, asking, target, at } in all.iter().flat_map(|cells| cells.iter()) {
                         if self.focus.as_ref().is_some_and(|focus| focus.and(&matching.or(asking)).is_empty()) {
                             continue;
                         }
@@ -199,8 +204,16 @@ impl<'p> Walk<'p> {
             ];
             dimensions.extend(looks.into_iter().filter(|(looks, _)| *looks).map(|(_, dimension)| dimension));
         }
-        if capability.scope().is_some() && !asker.declarations.cover(capability.name().as_str(), Some("\0")) {
+        let (name, declared) = (capability.name().as_str(), asker.declarations);
+        let any_scope = match capability.through() {
+            None => declared.cover(name, Some("\0")),
+            Some(_) => declared.cover_tool(name, "\0", "\0"),
+        };
+        if capability.scope().is_some() && !any_scope {
             dimensions.insert(Dimension::Capability);
+        }
+        if provided(asker, entry).any(|(_, tool)| tool.is_some()) {
+            dimensions.insert(Dimension::Target);
         }
         dimensions.into_iter().collect()
     }
@@ -217,6 +230,7 @@ impl<'p> Walk<'p> {
         for ancestor in asker.behind {
             named.extend(ancestor.declarations.scopes(name).map(str::to_owned));
         }
+        named.extend(provided(asker, entry).map(|(provider, _)| provider.to_owned()));
         for selector in self.space.selectors() {
             if let CapabilityPattern::Scoped { name: own, scope } = &selector.capability
                 && **own == *name
@@ -235,6 +249,14 @@ impl<'p> Walk<'p> {
         let none = entry.scope_optional.then_some(None);
         Ok(none.into_iter().chain(named.into_iter().chain(stranger).map(Some)).collect())
     }
+}
+
+/// The providers that somebody's manifest names as effects, each with the tool where one is named; none for an entry that leads to
+/// none.
+fn provided<'a>(asker: &Asker<'a>, entry: &Entry<'_>) -> impl Iterator<Item = (&'a str, Option<&'a str>)> {
+    let leads = entry.capability.through().is_some();
+    let behind = asker.behind.iter().flat_map(|ancestor| ancestor.declarations.provided());
+    asker.declarations.provided().chain(behind).filter(move |_| leads)
 }
 
 /// Whether the same argument is a call's scope and its target.

@@ -100,6 +100,11 @@ fn fetched_at(copy: &std::path::Path) -> Option<Timestamp> {
     i64::try_from(since.as_micros()).ok().map(Timestamp::from_micros)
 }
 
+/// Opens a repository of this machine with further configuration of ours, which goes before its own.
+pub fn open_with(place: &std::path::Path, ours: &[&str]) -> Result<gix::Repository, BrokerFault> {
+    read::open(place, ours)
+}
+
 /// How a repository is opened: its own configuration and no other, nothing from the environment, no object beyond so many bytes.
 fn isolated(most_bytes: u64) -> gix::open::Options {
     gix::open::Options::isolated()

@@ -23,7 +23,7 @@ pub fn read(place: &Path, revision: &str, path: &str) -> Result<Revised, BrokerF
     if !is_revision(revision) {
         return Err(BrokerFault::MalformedRevision);
     }
-    let repository = open(place)?;
+    let repository = open(place, &[])?;
     let named = repository.rev_parse_single(revision).map_err(|_| BrokerFault::UnknownRevision)?;
     let named = named.object().map_err(|_| BrokerFault::UnknownRevision)?;
     let commit = named.peel_to_kind(Kind::Commit).map_err(|_| BrokerFault::UnknownRevision)?;
@@ -92,7 +92,7 @@ fn find(repository: &Repository, root: ObjectId, path: &str) -> Result<(ObjectId
 }
 
 /// Opens what lies there and leads nowhere else: no folder that is a link, no objects of another repository, no work tree of one.
-fn open(place: &Path) -> Result<Repository, BrokerFault> {
+pub fn open(place: &Path, ours: &[&str]) -> Result<Repository, BrokerFault> {
     let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let is_repository = |path: &Path| is_folder(&path.join("objects")) && is_folder(&path.join("refs"));
     let inner = place.join(".git");
@@ -108,5 +108,8 @@ fn open(place: &Path) -> Result<Repository, BrokerFault> {
             return Err(BrokerFault::NotPermitted);
         }
     }
-    gix::open_opts(folder, super::isolated(MAX_OBJECT_BYTES)).map_err(|_| BrokerFault::Unavailable)
+    let limit = format!("gitoxide.objects.allocLimit={MAX_OBJECT_BYTES}");
+    let options = super::isolated(MAX_OBJECT_BYTES);
+    let ours = core::iter::once(limit).chain(ours.iter().map(|line| (*line).to_owned()));
+    gix::open_opts(folder, options.config_overrides(ours)).map_err(|_| BrokerFault::Unavailable)
 }

@@ -3,11 +3,14 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use capability_core::provider::Diagnostic;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-    ServerConfig,
+    ErrorData, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
@@ -17,8 +20,8 @@ use super::again;
 use super::asker::{Asker, whole};
 use super::lift::Arguments;
 use super::question::{self, Answer};
-use super::result;
 use super::turns::Turns;
+use super::{result, skills};
 use crate::cli::program_name;
 use crate::protocol::{
     Caller, Fault, Greeting, McpRequest, Reply, Request, Said, ToolCall, ToolReply, ToolWaits, ToolsShown,
@@ -44,6 +47,8 @@ struct Inner {
     turns: Turns,
     patience: Duration,
     room: Semaphore,
+    /// Whether the host has skills at all.
+    skills: bool,
 }
 
 impl Handler {
@@ -55,6 +60,7 @@ impl Handler {
             turns: Turns::new(Duration::from_millis(greeting.turn_ms)),
             patience: Duration::from_millis(greeting.patience_ms),
             room: Semaphore::new(AT_A_TIME),
+            skills: greeting.skills,
         }))
     }
 
@@ -63,6 +69,23 @@ impl Handler {
             Reply::Document(value) => serde_json::from_value(value).map_err(|_| strange()),
             Reply::Outcome(_) => Err(strange()),
             Reply::Fault(fault) => Err(fault),
+        }
+    }
+
+    /// Something that is read and told, unless it is called off.
+    async fn told<T: Send>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        read: impl Future<Output = Result<T, Fault>> + Send,
+    ) -> Result<T, ErrorData> {
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => Err(cancelled()),
+            read = whole(read) => read.and_then(|read| read).map_err(|fault| match fault.exit {
+                // What is not there is the asker's mistake, and no fault of the host's.
+                4 => ErrorData::invalid_params(fault.message.clone(), None),
+                _ => internal(&fault),
+            }),
         }
     }
 
@@ -187,10 +210,11 @@ fn finished(reply: Result<ToolReply, Fault>, age: Age) -> Result<CallToolRespons
             let told = format!("{message}\nhelp: {help}");
             Ok(CallToolResult::error(vec![ContentBlock::text(told)]).into())
         }
-        Ok(ToolReply::Unknown(end)) => Err(ErrorData::invalid_params(
-            "no tool is called so; `tools/list` has those that are shown, and `tool_search` finds the others",
-            Some(result::data(&end)),
-        )),
+        Ok(ToolReply::Unknown(end)) => {
+            let (word, told) = (Diagnostic::UnknownTool.as_str(), Diagnostic::UnknownTool.message());
+            let where_to_look = "`tools/list` has those that are shown, and `tool_search` finds the others";
+            Err(ErrorData::invalid_params(format!("{word}: {told}; {where_to_look}"), Some(result::data(&end))))
+        }
         Ok(ToolReply::Stale) => Err(ErrorData::invalid_params(
             "`requestState` belongs to another call, has ended, or is not of this server; send the call without it",
             None,
@@ -213,16 +237,27 @@ fn arguments(context: &RequestContext<RoleServer>) -> Option<&Arguments> {
     context.extensions.get::<Arguments>().or_else(brought)
 }
 
-/// What every server of this host says about itself.
-pub fn info() -> ServerConfig {
-    let capabilities = ServerCapabilities::builder().enable_tools().build();
+/// One page is all there is of any list.
+fn first(page: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page {
+        Some(page) if page.cursor.is_some() => {
+            Err(ErrorData::invalid_params("the list has one page: no cursor leads to another", None))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What every server of this host says about itself; what belongs to skills where there are any.
+pub fn info(skills: bool) -> ServerConfig {
+    let offered = ServerCapabilities::builder().enable_tools();
+    let capabilities = if skills { offered.enable_prompts().enable_resources().build() } else { offered.build() };
     let server = Implementation::new(program_name(), env!("CARGO_PKG_VERSION"));
     ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        info()
+        info(self.0.skills)
     }
 
     async fn list_tools(
@@ -230,13 +265,12 @@ impl ServerHandler for Handler {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if page.is_some_and(|page| page.cursor.is_some()) {
-            return Err(ErrorData::invalid_params("the list has one page: no cursor leads to another", None));
-        }
+        first(page.as_ref())?;
         let listed = async {
-            let ToolsShown { tools, facts } = self.document(McpRequest::Tools(again(&self.0.caller))).await?;
+            let ToolsShown { tools, facts, skills } = self.document(McpRequest::Tools(again(&self.0.caller))).await?;
             let mut listed = ListToolsResult::with_all_items(tools.into_iter().map(result::tool).collect());
-            listed.meta = Some(result::meta([("facts", facts)]));
+            let skills = (!skills.is_empty()).then(|| ("skills", serde_json::to_value(&skills).unwrap_or_default()));
+            listed.meta = Some(result::meta([("facts", facts)].into_iter().chain(skills)));
             Ok(listed.with_ttl_ms(LIST_LASTS).with_cache_scope(rmcp::model::CacheScope::Private))
         };
         tokio::select! {
@@ -262,18 +296,77 @@ impl ServerHandler for Handler {
         }
     }
 
+    async fn list_prompts(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        if !self.0.skills {
+            return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
+        }
+        first(page.as_ref())?;
+        let listed = self.document(McpRequest::Skills(again(&self.0.caller)));
+        self.told(&context, async { listed.await.map(skills::prompts) }).await
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if !self.0.skills {
+            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
+        }
+        let given = self.document(McpRequest::Skill(again(&self.0.caller), params.name));
+        self.told(&context, async { given.await.map(|given| skills::given(given).into()) }).await
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        if !self.0.skills {
+            return Err(ErrorData::method_not_found::<ListResourcesRequestMethod>());
+        }
+        first(page.as_ref())?;
+        let listed = self.document::<Vec<_>>(McpRequest::Skills(again(&self.0.caller)));
+        self.told(&context, async { listed.await.map(|told| skills::resources(&told)) }).await
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.0.skills {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        }
+        let uri = params.uri;
+        let Some((name, path)) = skills::named(&uri) else {
+            return Err(ErrorData::resource_not_found("no resource of this server has that address", None));
+        };
+        let request = McpRequest::SkillPart(again(&self.0.caller), name.to_owned(), path.to_owned());
+        let read = self.document(request);
+        self.told(&context, async { read.await.map(|part| skills::part(&uri, path, part).into()) }).await
+    }
+
     /// What is none of the methods, or is one with parameters that it cannot have.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if KNOWN.contains(&request.method.as_str()) {
+        let skilled = self.0.skills && OF_SKILLS.contains(&request.method.as_str());
+        if skilled || KNOWN.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params("the parameters are not those of this method", None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "this server has no such method", None))
     }
 }
+
+/// Methods that this server has where there are skills.
+const OF_SKILLS: [&str; 4] = ["prompts/list", "prompts/get", "resources/list", "resources/read"];
 
 /// Methods that this server has.
 const KNOWN: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];

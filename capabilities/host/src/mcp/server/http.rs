@@ -15,8 +15,10 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, InitializeRequestParams,
-    InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -80,7 +82,9 @@ impl HttpServer {
             .with_json_response(true)
             .with_max_request_body_bytes(MAX_BODY)
             .with_cancellation_token(calls.clone());
-        let protocol = StreamableHttpService::new(|| Ok(ByRequest::default()), sessions, config);
+        let skills = service.host().skills().is_configured();
+        let handler = move || Ok(ByRequest { skills, visit: OnceLock::new() });
+        let protocol = StreamableHttpService::new(handler, sessions, config);
         let router = Router::new()
             .route_service(PATH, protocol)
             .fallback(async || guard::Refused::not_found())
@@ -104,8 +108,9 @@ impl HttpServer {
 
 /// The handler of whichever client a request comes from: the guard has found it, and it travels with the request. The library
 /// has one of these for each session of the older protocol, and one for each request of the newer.
-#[derive(Default)]
 struct ByRequest {
+    /// Whether the host has skills at all.
+    skills: bool,
     /// Held as long as the session is.
     visit: OnceLock<Visit>,
 }
@@ -126,7 +131,7 @@ impl ByRequest {
 
 impl ServerHandler for ByRequest {
     fn get_info(&self) -> ServerConfig {
-        handler::info()
+        handler::info(self.skills)
     }
 
     async fn initialize(
@@ -156,6 +161,42 @@ impl ServerHandler for ByRequest {
     ) -> Result<CallToolResponse, ErrorData> {
         let handler = Self::of(&context)?.handler.clone();
         handler.call_tool(params, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.list_prompts(page, context).await
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.get_prompt(params, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.list_resources(page, context).await
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let handler = Self::of(&context)?.handler.clone();
+        handler.read_resource(params, context).await
     }
 
     async fn on_custom_request(

@@ -19,12 +19,14 @@ mod lift;
 mod portable;
 mod question;
 mod result;
+mod skills;
 mod stdio;
 mod turns;
 
 pub use http::HttpServer;
 
 use core::pin::pin;
+use std::sync::Arc;
 
 use capability_core::session::{Mode, SessionId, Subject};
 use rmcp::service::serve_server_with_ct;
@@ -34,7 +36,8 @@ use tokio_util::sync::CancellationToken;
 use crate::connection::Connection;
 use crate::environment::random;
 use crate::protocol::{Caller, Client, Fault, Greeting, McpRequest, Proof, Redacted, Reply, Request};
-use asker::Asks;
+use crate::service::Service;
+use asker::{Asker, Asks};
 use handler::Handler;
 use stdio::Lines;
 
@@ -100,6 +103,25 @@ pub async fn lines(
     // After the last of its calls, which ends with what is above.
     connection.tell(&leaving).await;
     Ok(())
+}
+
+/// Serves a turn's own program over one connection, until it closes its side: as the session of that turn and no other one.
+pub async fn turn(
+    service: Arc<Service>,
+    connection: SessionId,
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin + 'static,
+) {
+    let settings = service.host().config().mcp();
+    let millis = |span: core::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    let skills = service.host().skills().is_configured();
+    let greeting = Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience), skills };
+    let caller = Caller { client: Some(Client { connection, token: None }), ..Caller::default() };
+    let handler = Handler::new(Asker::Here(service), caller, &greeting);
+    // A program that never says anything that counts, or goes away first, is no fault of ours.
+    if let Ok(running) = serve_server_with_ct(handler, Lines::new(reader, writer), CancellationToken::new()).await {
+        let _ = running.waiting().await;
+    }
 }
 
 /// The same caller once more, for one further request.

@@ -71,7 +71,7 @@ fn facts(end: &ToolEnd) -> MetaObject {
         end.diagnostic.clone().map(|(word, _)| ("diagnostic", word.into())),
         end.changed.then_some(("changed", true.into())),
     ];
-    let keys = ["outcome", "effect", "stage", "code", "reason", "approval", "notice", "trace", "receipt"];
+    let keys = ["outcome", "effect", "stage", "code", "reason", "approval", "guidance", "notice", "trace", "receipt"];
     meta(
         named(end.capability.as_ref())
             .into_iter()
@@ -140,6 +140,9 @@ fn sentences(end: &ToolEnd) -> String {
     if let Some((word, sentence)) = &end.diagnostic {
         told += &format!("\n{word}: {sentence}");
     }
+    if let Some(guidance) = text("guidance") {
+        told += &format!("\n{guidance}");
+    }
     told
 }
 
@@ -155,6 +158,8 @@ pub fn waits(waits: &ToolWaits, how: &str) -> CallToolResult {
          the same call again then",
         waits.expires_at
     );
+    let guidance = waits.end.outcome.get("guidance").and_then(Value::as_str);
+    let told = guidance.map_or_else(|| told.clone(), |guidance| format!("{told}\n{guidance}"));
     let mut result = CallToolResult::error(vec![ContentBlock::text(told)]);
     let mut meta = facts(&waits.end);
     if let Some(link) = &waits.link {

@@ -117,6 +117,23 @@ impl HttpWay {
         }
     }
 
+    /// Reads what a server of the older generation says by itself, until it ends that or has said as much as is read for one
+    /// request. One that says nothing by itself ends it at once.
+    pub async fn listen(&self, take: impl Fn(Incoming) -> Option<String>) {
+        let Ok(mut request) = self.request(Method::GET, Bytes::new(), Caller::Host).await else { return };
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        // No answer has this number: whatever comes is taken for what it is.
+        let mut exchange = Exchange { way: self, id: 0, take, is_greeting: false };
+        let listened = self.exchanged(request, async |response| {
+            let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+            match response.status().is_success() && kind.starts_with("text/event-stream") {
+                true => exchange.streamed(response.into_body()).await.map(drop),
+                false => Err(PeerFault::Closed),
+            }
+        });
+        let _ = listened.await;
+    }
+
     /// Gives a session back. It ends by itself without.
     pub async fn end(&self) {
         let Some(session) = self.0.state().session.take() else { return };

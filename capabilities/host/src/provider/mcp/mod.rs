@@ -23,4 +23,6 @@ pub(super) use listing::{Listing, list};
 pub(super) use peer::{Caller, Peer, PeerFault};
 pub use program::ProgramSettings;
 pub(super) use program::Running;
-pub(super) use reply::{masked, of_call};
+pub(crate) use program::Started;
+pub(crate) use reply::masked;
+pub(super) use reply::of_call;

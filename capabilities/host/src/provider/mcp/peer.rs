@@ -275,8 +275,17 @@ impl Peer {
         Ok(greeting(false, &answer))
     }
 
-    /// Asks to be told of changes, where that has to be asked for. Comes back when the server ends it.
+    /// Whether changes are told without being asked for: by a program of the older generation, in between its answers.
+    pub fn hears_by_itself(&self) -> bool {
+        matches!(self.way, Way::Pipes(_)) && !self.is_modern()
+    }
+
+    /// Asks to be told of changes, where that has to be asked for. Comes back when the server ends it, or has said as much as is
+    /// read at a time.
     pub async fn listen(&self) {
+        if let (Way::Http(way), false) = (&self.way, self.is_modern()) {
+            return way.listen(|incoming| self.shared.take(incoming)).await;
+        }
         let wanted = params(true, r#""notifications":{"toolsListChanged":true}"#);
         let _ = self.request("subscriptions/listen", &wanted, None, Caller::Host).await;
     }

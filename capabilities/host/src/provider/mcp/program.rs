@@ -38,6 +38,16 @@ const LANG: &str = "C.UTF-8";
 /// How long after its streams a program's end is waited for.
 const ENDING: Duration = Duration::from_secs(1);
 
+/// A program that was started: its word to come, and its streams.
+pub struct Started {
+    /// The program. Dropping it kills it and everything that it started.
+    pub running: Running,
+    /// What it reads.
+    pub input: Sender,
+    /// What it writes.
+    pub output: Receiver,
+}
+
 /// A program that runs, and its home. Dropping it kills the program and everything that it started.
 pub struct Running {
     #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -81,6 +91,12 @@ impl ProgramSettings {
         all
     }
 
+    /// Whether it is given a variable of that name.
+    pub(crate) fn gives(&self, name: &str) -> bool {
+        let given = self.set.iter().map(|(given, _)| given).chain(self.secrets.iter().map(|(given, _)| given));
+        self.pass.iter().chain(given).any(|given| given == name)
+    }
+
     /// What stands in the files of its secrets now.
     ///
     /// # Errors
@@ -99,16 +115,32 @@ impl ProgramSettings {
     /// When this machine cannot start it, or cannot keep it together.
     #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub async fn start(&self, hidden: &Path, secrets: &[String]) -> std::io::Result<(Running, Peer)> {
+        let Started { running, input, output } = self.launch(hidden, secrets, |_| Ok(Vec::new())).await?;
+        Ok((running, Peer::over_pipes(output, Writer::start(input))))
+    }
+
+    /// The same, with its streams as they are, and after `furnish` has put into its home what it finds there and has named further
+    /// variables.
+    ///
+    /// # Errors
+    /// When this machine cannot start it, or cannot keep it together.
+    #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    pub async fn launch(
+        &self,
+        hidden: &Path,
+        secrets: &[String],
+        furnish: impl FnOnce(&Path) -> std::io::Result<Vec<(OsString, OsString)>>,
+    ) -> std::io::Result<Started> {
         let home = Home::make()?;
-        let environment = self.environment(&home.0, secrets);
+        let mut environment = self.environment(&home.0, secrets);
+        environment.extend(furnish(&home.0)?);
         let directory = self.directory.as_deref().unwrap_or(&home.0);
         let program = Program { command: &self.command, environment: &environment, directory, hidden };
         let (kept, Streams { input, output, errors }) = Kept::start(program).await?;
         let receiver = |pipe: std::io::PipeReader| Receiver::from_owned_fd(OwnedFd::from(pipe));
         let said = Said::listen(receiver(errors)?);
-        let writer = Writer::start(Sender::from_owned_fd(OwnedFd::from(input))?);
-        let peer = Peer::over_pipes(receiver(output)?, writer);
-        Ok((Running { kept: Some(kept), home, said }, peer))
+        let (input, output) = (Sender::from_owned_fd(OwnedFd::from(input))?, receiver(output)?);
+        Ok(Started { running: Running { kept: Some(kept), home, said }, input, output })
     }
 
     /// Elsewhere nothing kills a program with all that it started, so none is started.
@@ -121,6 +153,24 @@ impl ProgramSettings {
         any(target_arch = "x86_64", target_arch = "aarch64")
     )))]
     pub async fn start(&self, _: &Path, _: &[String]) -> std::io::Result<(Running, Peer)> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    /// See [`start`](Self::start).
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(all(
+        target_os = "linux",
+        target_endian = "little",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )))]
+    pub async fn launch(
+        &self,
+        _: &Path,
+        _: &[String],
+        _: impl FnOnce(&Path) -> std::io::Result<Vec<(OsString, OsString)>>,
+    ) -> std::io::Result<Started> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 }
@@ -142,6 +192,35 @@ impl Running {
             return tokio::time::timeout(ENDING, kept.ended()).await.unwrap_or(true);
         }
         false
+    }
+
+    /// Whether the machine keeps it and all that it starts together, and out of sight of the hidden directory.
+    pub fn is_apart(&self) -> bool {
+        #[cfg(all(
+            target_os = "linux",
+            target_endian = "little",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        return self.kept.as_ref().is_some_and(|kept| kept.holds().together && kept.holds().hidden);
+        #[cfg(not(all(
+            target_os = "linux",
+            target_endian = "little",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )))]
+        false
+    }
+
+    /// Waits until it has ended by itself, and gives what it ended with; none when nobody can tell.
+    pub async fn status(&mut self) -> Option<u8> {
+        #[cfg(all(
+            target_os = "linux",
+            target_endian = "little",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        if let Some(kept) = &mut self.kept {
+            return kept.status().await;
+        }
+        None
     }
 
     /// Kills it and everything that it started, and waits until all of it is gone.

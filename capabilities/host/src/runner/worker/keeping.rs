@@ -100,11 +100,19 @@ impl Kept {
 
     /// Waits until the program has ended by itself, and says whether it could be started at all.
     pub async fn ended(&mut self) -> bool {
-        let Some(socket) = &mut self.socket else { return true };
+        self.status().await != Some(NO_PROGRAM)
+    }
+
+    /// Waits until the program has ended by itself, and gives its exit status, 255 for one that was killed; none when the keeper is gone.
+    pub async fn status(&mut self) -> Option<u8> {
+        let socket = self.socket.as_mut()?;
         let mut word = [0; 2];
         match socket.read_exact(&mut word).await {
-            Ok(_) => word != [ENDED, NO_PROGRAM],
-            Err(_) => true,
+            Ok(_) => match word {
+                [ENDED, status] => Some(status),
+                _ => None,
+            },
+            Err(_) => None,
         }
     }
 

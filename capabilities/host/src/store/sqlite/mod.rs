@@ -1,5 +1,5 @@
-//! Approvals, grants, turn counters, journals, inboxes, state, reviews, schedules, accepted definitions and tools' health in one
-//! SQLite database.
+//! Approvals, grants, turn counters, journals, inboxes, state, reviews, schedules, accepted definitions and skills, and tools' health
+//! in one SQLite database.
 //!
 //! One connection on one thread of its own serves everything. SQLite has one writer at a time anyway; a thread keeps its
 //! fsyncs off the async threads, needs no runtime (bodies run on runtimes of their own), and makes every statement an
@@ -17,6 +17,7 @@ mod retained;
 mod reviews;
 mod schedules;
 mod schema;
+mod skills;
 mod state;
 mod turns;
 
@@ -29,6 +30,7 @@ pub use journal::{JournalEntry, SqliteJournal};
 pub use reviews::{OpenReview, SqliteReviews};
 pub use schedules::{OwnedSchedule, SqliteSchedules};
 pub use schema::DatabaseError;
+pub use skills::{KeptSkill, SqliteSkills};
 pub use state::{SqliteState, StateEntry};
 pub use turns::SqliteTurns;
 
@@ -111,6 +113,12 @@ impl Database {
     #[must_use]
     pub fn schedules(&self) -> SqliteSchedules {
         SqliteSchedules::new(self.clone())
+    }
+
+    /// The accepted skills.
+    #[must_use]
+    pub fn skills(&self) -> SqliteSkills {
+        SqliteSkills::new(self.clone())
     }
 
     /// The journals.

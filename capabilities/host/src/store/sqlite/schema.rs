@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("definitions.sql"),
     include_str!("kept.sql"),
     include_str!("schedules.sql"),
+    include_str!("skills.sql"),
 ];
 
 /// Why a database is not used.

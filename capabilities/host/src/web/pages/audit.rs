@@ -132,6 +132,7 @@ fn form(filter: &Filter) -> Markup {
         "approval",
         "grant",
         "expiry",
+        "provider_fallback",
         "configuration",
         "recovery",
         "rotation",
@@ -160,12 +161,7 @@ fn row(record: &Value) -> Markup {
     };
     let who = [text("subject"), text("operator")].into_iter().find(|who| !who.is_empty()).unwrap_or_default();
     let ends = ["outcome", "verdict", "step", "reason", "setting", "family", "on", "kind", "code", "effect"];
-    let mut went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
-    // Which of the seven ways it went, other than its caller thought.
-    let code = record.get("code").and_then(|code| Code::deserialize(code).ok());
-    if let Some(way) = code.and_then(Diagnostic::of).filter(|_| text("event") == "outcome") {
-        went.push(format!("{}: {}", way.as_str(), way.message()));
-    }
+    let went: Vec<_> = ends.iter().map(|key| text(key)).filter(|word| !word.is_empty()).collect();
     let at = text("at");
     let capability = match (text("capability"), text("version")) {
         (name, version) if !name.is_empty() => format!("{name}@{version}"),
@@ -178,9 +174,23 @@ fn row(record: &Value) -> Markup {
             td { (text("event")) }
             td { (text_of(&capability)) }
             td { (text_of(&who)) }
-            td { (text_of(&went.join(", "))) }
+            td {
+                (text_of(&went.join(", ")))
+                @if let Some(diagnostic) = diagnosed(record) {
+                    " " span.note data-diagnostic=(diagnostic.as_str()) { (diagnostic.message()) }
+                }
+            }
         }
     }
+}
+
+/// Which of the seven ways a call went, by its record.
+fn diagnosed(record: &Value) -> Option<Diagnostic> {
+    if record.get("event").and_then(Value::as_str) == Some("provider_fallback") {
+        return Some(Diagnostic::FallbackSelected);
+    }
+    // A log that somebody changed may name a code that is none.
+    Diagnostic::of(serde_json::from_value::<Code>(record.get("code")?.clone()).ok()?)
 }
 
 /// A log that somebody changed may hold anything.

@@ -52,6 +52,7 @@ fn card(web: &Web, who: &Who, detail: &ApprovalDetail) -> Markup {
             }
             (settled(web, detail))
             @if let Some(tool) = &detail.foreign { (foreign(tool)) }
+            @for failing in &detail.failing { p.warning data-failing=(failing.capability) { strong { "Look twice: " } (failing.sentence()) "." } }
             (facts(web, pending))
             (arguments(pending))
             @if let Some(preview) = &pending.preview {

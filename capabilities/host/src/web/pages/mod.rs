@@ -11,6 +11,7 @@ mod opt_ins;
 pub mod policy;
 mod providers;
 mod queue;
+mod skills;
 mod subjects;
 
 pub use audit::Verified;
@@ -50,6 +51,10 @@ pub fn routes() -> Router<Shared> {
         .route("/fragment/providers", get(providers::fragment))
         .route("/providers/{server}", get(providers::server))
         .route("/providers/{server}/accept", post(providers::accept))
+        .route("/edges/{edge}", post(providers::switch))
+        .route("/skills/{name}", get(skills::page))
+        .route("/skills/{name}/accept", post(skills::accept))
+        .route("/skills/{name}/remove", post(skills::remove))
         .route("/optins", get(opt_ins::page))
         .route("/optins/{family}", post(opt_ins::set))
         .route("/subjects", get(subjects::page))

@@ -5,10 +5,10 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{Here, Page, csrf, on_to, piece};
+use super::{Here, Page, csrf, on_to, piece, skills};
 use crate::display::diff;
 use crate::display::text::{LONG, Reading};
-use crate::protocol::{ToolChange, claimed};
+use crate::protocol::{Fault, HealthTold, ToolChange, claimed};
 use crate::provider::{ServerTold, ToolTold};
 use crate::web::forms::Sent;
 use crate::web::guard::Who;
@@ -22,6 +22,9 @@ pub async fn page(State(web): Here, who: Who) -> Result<Response, Refused> {
         div.heading { h1 { "Providers" } a.refresh href="/providers" { "Refresh" } }
         p { "Servers whose tools can be called. What a tool says of itself is a claim: until the configuration classifies a very definition, its tool counts as changing things and reaching outside." }
         div #providers data-live="/fragment/providers" { (list(&web.service().servers())) }
+        (edges(&web, &who))
+        (skills::section(web.service())?)
+        (health(&web.service().health()))
     };
     Ok(Page { title: "Providers", place: "/providers", body }.show(&web, &who))
 }
@@ -29,6 +32,79 @@ pub async fn page(State(web): Here, who: Who) -> Result<Response, Refused> {
 /// `GET /fragment/providers`.
 pub async fn fragment(State(web): Here, _: Who) -> Result<Response, Refused> {
     Ok(piece(list(&web.service().servers()).into_string()))
+}
+
+/// Edges and relays: what each may carry out, and the switch of each.
+fn edges(web: &Web, who: &Who) -> Markup {
+    let shown = web.service().providers_shown();
+    html! {
+        section aria-labelledby="edges-heading" {
+            h2 #edges-heading { "Edges and relays" }
+            @if shown.edges.is_empty() { p #no-edge { "None is configured." } }
+            ul.switches { @for edge in &shown.edges {
+                li data-edge=(edge.name) data-state=(edge.state) {
+                    h3 { (edge.name) }
+                    p { (edge.kind) ": " strong.state { (edge.state.replace('_', " ")) } @if let Some(why) = &edge.why { ", " (why) } }
+                    p.note { "may carry out " (if edge.carries_out.is_empty() { "nothing".to_owned() } else { edge.carries_out.join(", ") }) }
+                    form method="post" action={ "/edges/" (edge.name) } {
+                        (csrf(web, who))
+                        input type="hidden" name="on" value=(if edge.on { "off" } else { "on" });
+                        button type="submit" { (if edge.on { "Switch off" } else { "Switch on" }) span.visually-hidden { ": " (edge.name) } }
+                    }
+                }
+            } }
+            @if !shown.fallback.is_empty() || !shown.bind.is_empty() {
+                dl.facts #fallback {
+                    @for (name, word) in &shown.fallback { div { dt { "Fallback of " (name) } dd { (word) } } }
+                    @for (name, to) in &shown.bind { div { dt { (name) } dd { "is carried out by " (to) } } }
+                }
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switched {
+    on: String,
+    #[serde(rename = "csrf")]
+    _csrf: String,
+}
+
+/// `POST /edges/{edge}`.
+pub async fn switch(
+    State(web): Here,
+    who: Who,
+    Path(edge): Path<String>,
+    Sent(switched): Sent<Switched>,
+) -> Result<Response, Refused> {
+    let on = match switched.on.as_str() {
+        "on" => true,
+        "off" => false,
+        _ => return Err(Refused::from(Fault::usage("a switch is on or off", "use the buttons of the page"))),
+    };
+    let (shared, operator) = (Shared::clone(&web), web.operator(&who));
+    web.whole(async move { shared.service().switch_edge(&operator, &edge, on).await.map_err(Refused::from) }).await?;
+    Ok(on_to("/providers"))
+}
+
+/// Tools that have been failing; the rest is nobody's concern here.
+fn health(told: &[HealthTold]) -> Markup {
+    let failing: Vec<_> = told.iter().filter(|one| one.failing).collect();
+    html! {
+        section aria-labelledby="health-heading" {
+            h2 #health-heading { "How tools have been doing" }
+            p.note { (counted(told.len(), "tool was run", "tools were run")) ", " (failing.len()) " failing now." }
+            ul.grants #health { @for one in failing {
+                li data-failing=(one.capability) {
+                    p { strong.capability { (one.capability) "@" (one.version) } " at " (one.kind) " " (one.provider)
+                        @if let Some(tool) = &one.tool { ", " (shown::text(tool, Reading::Name)) } }
+                    p { (one.sentence()) "; " (one.worked) " worked and " (one.failed) " failed in all." }
+                    @if let Some(guidance) = &one.guidance { p.note { (guidance) } }
+                }
+            } }
+        }
+    }
 }
 
 fn list(servers: &[ServerTold]) -> Markup {

@@ -24,6 +24,9 @@ const MOST_PROCESSES: u32 = 320;
 /// Since when a namespace of processes counts them for itself. Before, the number would be the whole machine's.
 const COUNTS_SINCE: (u32, u32) = (6, 14);
 
+/// The first version of Landlock that keeps signals inside.
+const SCOPES_SIGNALS: u32 = 6;
+
 /// What of the system a command reads and runs.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt"];
 /// What it only reads.
@@ -163,7 +166,13 @@ impl Inside {
             }
         }
         identity::give_up_everything()?;
-        self.kept.files = Some(self.confine(workspace, home)?);
+        let landlock = self.confine(workspace, home)?;
+        // Signals: a namespace hides whom they could be sent to, and so does Landlock from this version on. With neither, a command
+        // could end the host that holds it.
+        if !self.kept.processes && landlock < SCOPES_SIGNALS {
+            return Err(SandboxFault::wrong(Step::Landlock));
+        }
+        self.kept.files = Some(landlock);
         sys::install(&filter::commands().program(), false).at(Step::Filter)?;
         Ok(self.kept)
     }

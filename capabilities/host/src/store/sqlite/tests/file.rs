@@ -182,7 +182,7 @@ fn a_newer_database_is_not_touched() {
     let path = dir.path().join("state.db");
     rusqlite::Connection::open(&path).unwrap().execute("UPDATE schema_version SET version = 99", []).unwrap();
     let before = fs::read(&path).unwrap();
-    assert!(matches!(refused(&path), DatabaseError::Newer { found: 99, known: 7, .. }));
+    assert!(matches!(refused(&path), DatabaseError::Newer { found: 99, known: 8, .. }));
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
