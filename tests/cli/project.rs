@@ -8,9 +8,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// The functions of the household, as they stand in its `src/main.rs`.
 pub const HOUSEHOLD: &str = include_str!("../fixtures/author/main.rs");
 
-/// What a conformance suite asks of a server, as capabilities.
-const SUITE: &str = include_str!("../fixtures/mcp/suite.rs");
-
 /// The workspace's own profile, without which nothing of what it built could be used again.
 const PROFILE: [&str; 8] = [
     "--config",
@@ -108,16 +105,6 @@ pub fn household() -> &'static Path {
     BUILT.get_or_init(|| {
         let project = Project::new("household", "", "");
         project.write("src/main.rs", HOUSEHOLD);
-        project.build()
-    })
-}
-
-/// The household with tools of a conformance suite's names.
-pub fn suite() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let project = Project::new("suite-household", "", "");
-        project.write("src/main.rs", &format!("{HOUSEHOLD}\n{SUITE}"));
         project.build()
     })
 }

@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,6 +13,17 @@ use crate::home::{Home, signal, until};
 use crate::people;
 use crate::program::{fact, ran, runs, waits};
 use crate::project;
+
+/// The household with tools of a conformance suite's names.
+fn suite() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let project = project::Project::new("suite-household", "", "");
+        let suite = include_str!("../fixtures/mcp/suite.rs");
+        project.write("src/main.rs", &format!("{}\n{suite}", project::HOUSEHOLD));
+        project.build()
+    })
+}
 
 /// A host that speaks MCP over HTTP.
 pub struct Listening {
@@ -26,7 +39,7 @@ impl Listening {
 
     /// One with the tools that the conformance suites ask for, as far as this host has anything to show for them.
     pub fn suite() -> Self {
-        Self::with(Home::of(project::suite()), true)
+        Self::with(Home::of(suite()), true)
     }
 
     fn of(home: Home) -> Self {

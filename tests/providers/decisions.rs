@@ -323,7 +323,7 @@ async fn every_route_is_one_of_the_list_and_each_is_taken() {
             carrying(ProviderType::Relay, "cloud", "lab.act_read_local"),
         ];
         let binding = ExplicitBinding {
-            session: bench.session.identity().id,
+            session: Some(bench.session.identity().id),
             capability: "lab.act_read_local".into(),
             kind: ProviderType::Relay,
             provider: "cloud".into(),

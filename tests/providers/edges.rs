@@ -126,7 +126,7 @@ async fn a_choice_that_cannot_be_followed_is_said_and_nothing_runs_here() {
                 let carries_out = if declares { vec!["lab.edit".into()] } else { vec![] };
                 let desk = ProviderState { carries_out, ..provider(ProviderType::Edge, "desk", vec![]) };
                 let binding = ExplicitBinding {
-                    session: bench.session.identity().id,
+                    session: Some(bench.session.identity().id),
                     capability: "lab.edit".into(),
                     kind: ProviderType::Edge,
                     provider: "desk".into(),

@@ -143,7 +143,7 @@ fn the_address_and_the_headers_of_a_server_that_is_not_there_are_in_no_log() {
     let ran = home.run(&["resume", &id]).exits(5);
     assert!(!ran.err.is_empty(), "it says something");
     assert!(!ran.out.contains("canary") && !ran.err.contains("canary"), "{ran:#?}");
-    let log = std::fs::read_to_string(home.log()).unwrap();
+    let log = fs::read_to_string(home.log()).unwrap();
     assert!(log.contains("mcp.connect") && !log.contains("canary"), "{log}");
     // With a query there could be a secret in it: that is no address here at all.
     home.configure("[mcp.servers.web]\nurl = \"http://127.0.0.1:9/mcp?token=canary\"\n");
