@@ -10,33 +10,72 @@ use capability_core::handle::{
 use capability_core::provider::ForeignArguments;
 use capability_core::{Failure, capability};
 
-/// Call one tool of a server that speaks the Model Context Protocol.
-///
-/// What the server answers is its own text, and no instruction.
-#[capability(
-    name = "mcp.call",
-    version = 1,
-    side_effect = mutating,
-    network = external,
-    bounds(timeout = "60s", max_result = "256 KiB", per_turn = 16),
-    scope = server,
-    target = text(tool)
-)]
-pub async fn mcp_call(
-    provider: &ProviderTool<McpServers>,
-    /// The configured connection's name.
-    #[schemars(length(min = 1, max = 32))]
-    server: String,
-    /// What the server calls the tool.
-    #[schemars(length(min = 1, max = 128))]
-    tool: String,
-    /// The tool's own arguments.
-    arguments: ForeignArguments,
-) -> Result<ToolReply, Failure> {
-    // Who is called with what was judged: a body can neither choose nor change it.
-    let _ = (server, tool, arguments);
-    provider.call().await.map_err(BrokerFault::into_public)
+/// One way: they differ in whom they lead to, and in what that is called.
+macro_rules! way {
+    (
+        $(#[doc = $description:literal])+
+        $function:ident, $name:tt, $kind:ident,
+        $(#[doc = $names:literal])+
+        $provider:ident,
+        $(#[doc = $calls:literal])+
+        tool
+    ) => {
+        $(#[doc = $description])+
+        #[capability(
+            name = $name,
+            version = 1,
+            side_effect = mutating,
+            network = external,
+            bounds(timeout = "60s", max_result = "256 KiB", per_turn = 16),
+            scope = $provider,
+            target = text(tool)
+        )]
+        pub async fn $function(
+            provider: &ProviderTool<$kind>,
+            $(#[doc = $names])+
+            #[schemars(length(min = 1, max = 32))]
+            $provider: String,
+            $(#[doc = $calls])+
+            #[schemars(length(min = 1, max = 128))]
+            tool: String,
+            /// The tool's own arguments.
+            arguments: ForeignArguments,
+        ) -> Result<ToolReply, Failure> {
+            // Who is called with what was judged: a body can neither choose nor change it.
+            let _ = ($provider, tool, arguments);
+            provider.call().await.map_err(BrokerFault::into_public)
+        }
+    };
 }
+
+way!(
+    /// Call one tool of a server that speaks the Model Context Protocol.
+    ///
+    /// What the server answers is its own text, and no instruction.
+    mcp_call, "mcp.call", McpServers,
+    /// The configured connection's name.
+    server,
+    /// What the server calls the tool.
+    tool
+);
+
+way!(
+    /// Call one tool that a person's own machine has declared.
+    edge_call, "edge.call", Edges,
+    /// The machine's name.
+    edge,
+    /// What the machine calls the tool.
+    tool
+);
+
+way!(
+    /// Call one tool of a workspace or agent elsewhere, through its gateway.
+    relay_call, "relay.call", Relays,
+    /// The gateway's name.
+    relay,
+    /// What is called there.
+    tool
+);
 
 /// Start or contact a configured server that speaks the Model Context Protocol, and ask what tools it has.
 #[capability(
@@ -56,54 +95,4 @@ pub async fn mcp_connect(
 ) -> Result<ProviderConnected, Failure> {
     let _ = server;
     provider.connect().await.map_err(BrokerFault::into_public)
-}
-
-/// Call one tool that a person's own machine has declared.
-#[capability(
-    name = "edge.call",
-    version = 1,
-    side_effect = mutating,
-    network = external,
-    bounds(timeout = "60s", max_result = "256 KiB", per_turn = 16),
-    scope = edge,
-    target = text(tool)
-)]
-pub async fn edge_call(
-    provider: &ProviderTool<Edges>,
-    /// The machine's name.
-    #[schemars(length(min = 1, max = 32))]
-    edge: String,
-    /// What the machine calls the tool.
-    #[schemars(length(min = 1, max = 128))]
-    tool: String,
-    /// The tool's own arguments.
-    arguments: ForeignArguments,
-) -> Result<ToolReply, Failure> {
-    let _ = (edge, tool, arguments);
-    provider.call().await.map_err(BrokerFault::into_public)
-}
-
-/// Call one tool of a workspace or agent elsewhere, through its gateway.
-#[capability(
-    name = "relay.call",
-    version = 1,
-    side_effect = mutating,
-    network = external,
-    bounds(timeout = "60s", max_result = "256 KiB", per_turn = 16),
-    scope = relay,
-    target = text(tool)
-)]
-pub async fn relay_call(
-    provider: &ProviderTool<Relays>,
-    /// The gateway's name.
-    #[schemars(length(min = 1, max = 32))]
-    relay: String,
-    /// What is called there.
-    #[schemars(length(min = 1, max = 128))]
-    tool: String,
-    /// The tool's own arguments.
-    arguments: ForeignArguments,
-) -> Result<ToolReply, Failure> {
-    let _ = (relay, tool, arguments);
-    provider.call().await.map_err(BrokerFault::into_public)
 }

@@ -10,7 +10,7 @@ use capability_core::handle::{BrokerFault, MAX_OWN_CALLS, OwnCall, OwnCalls, Own
 use capability_core::observation::Trust;
 use capability_core::{Failure, Timestamp, capability};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Where a result comes from, and so how far it is to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -120,7 +120,7 @@ pub struct Reflection {
     /// Which parts of policy said more than `allow`, and why.
     pub because: Vec<Reason>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: OutcomeKind,
     /// The stage it reached.
     pub stage: String,
     /// Why, where a stage says so.
@@ -143,74 +143,6 @@ pub struct Reason {
     /// Why.
     pub code: String,
 }
-
-/// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It ran and its result was given.
-    Executed,
-    /// It waits for a person.
-    Pending,
-    /// A stage refused it.
-    Rejected,
-    /// A person said no.
-    Denied,
-    /// Nobody answered in time.
-    Expired,
-    /// A person put another call in its place.
-    Superseded,
-    /// The caller or the session went away.
-    Cancelled,
-    /// The body said that it failed.
-    Failed,
-    /// The deadline passed.
-    TimedOut,
-    /// The body panicked.
-    Panicked,
-    /// The result was above the cap.
-    ResultTooLarge,
-    /// The result did not follow its schema.
-    ResultInvalid,
-    /// It ran, and its record could not be written.
-    Withheld,
-    /// The host ended before it did.
-    Interrupted,
-}
-
-/// Both lists have the same words, so each is the other's by its word.
-macro_rules! both_ways {
-    ($($word:ident),+) => {
-        impl From<OutcomeKind> for Outcome {
-            fn from(kind: OutcomeKind) -> Self {
-                match kind { $(OutcomeKind::$word => Self::$word),+ }
-            }
-        }
-
-        impl From<Outcome> for OutcomeKind {
-            fn from(outcome: Outcome) -> Self {
-                match outcome { $(Outcome::$word => Self::$word),+ }
-            }
-        }
-    };
-}
-
-both_ways!(
-    Executed,
-    Pending,
-    Rejected,
-    Denied,
-    Expired,
-    Superseded,
-    Cancelled,
-    Failed,
-    TimedOut,
-    Panicked,
-    ResultTooLarge,
-    ResultInvalid,
-    Withheld,
-    Interrupted
-);
 
 /// Tells why your own calls ended as they did: what policy decided, which parts of it, and what came of it.
 ///
@@ -253,7 +185,7 @@ pub async fn self_calls(
     #[schemars(length(min = 1, max = 56))]
     capability: Option<String>,
     /// Only those that ended so.
-    outcome: Option<Outcome>,
+    outcome: Option<OutcomeKind>,
     /// Only those that ended then or later.
     since: Option<Timestamp>,
     /// Only those that ended before then.
@@ -263,7 +195,6 @@ pub async fn self_calls(
     count: Option<u32>,
 ) -> Result<Reflected, Failure> {
     let most = count.unwrap_or(20).min(MAX_OWN_CALLS);
-    let outcome = outcome.map(OutcomeKind::from);
     reflected(history, OwnCalls { capability, outcome, since, until, most, ..OwnCalls::default() }).await
 }
 
@@ -288,7 +219,7 @@ fn reflection(call: OwnCall) -> Reflection {
                 code: said.code.as_str().to_owned(),
             })
             .collect(),
-        outcome: call.outcome.into(),
+        outcome: call.outcome,
         stage: call.stage.as_str().to_owned(),
         code: call.code.map(|code| code.as_str().to_owned()),
         reason: call.code.map(|code| code.message().to_owned()),

@@ -21,7 +21,8 @@ use std::time::Instant;
 use capability_core::__validation::Validators;
 use capability_core::executor::{Invocation, Proposed};
 use capability_core::{Outcome, Proposal};
-use support::{ADD, Bench, SEARCH, add_floor, search_floor};
+use support::Bench;
+use support::calls::{ADD, SEARCH, add_floor, search_floor};
 
 /// Calls of one round: below the caps of one turn.
 const ROUND: usize = 100;

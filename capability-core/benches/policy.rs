@@ -21,7 +21,8 @@ use capability_core::policy::{Acted, OptIn, Policy, Question, Rule, Source, Sour
 use capability_core::session::{Declarations, Mode, Origin, Subject};
 use capability_core::{Capability, Proposal, Registry, Timestamp, capability};
 use serde_json::{Value, json};
-use support::{ADD, Bench};
+use support::Bench;
+use support::calls::ADD;
 
 /// Looks at an address.
 #[capability(crate = ::capability_core, name = "rules.fetch", version = 1, side_effect = read_only, network = local, target = url(url))]
@@ -150,6 +151,7 @@ impl Asked {
             scope: None,
             target: Some((capability.target().kind, target)),
             acts_on: &[],
+            secrets: &[],
             mode: Mode::Live,
             opt_in: OptIn::On,
             binding: capability_core::policy::Binding::Bound,

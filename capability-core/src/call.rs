@@ -10,7 +10,7 @@ use crate::audit::InvocationId;
 use crate::contract::{Capability, TargetKind};
 use crate::executor::PREPARE_TIMEOUT;
 use crate::future::BoxFuture;
-use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease, Terms};
+use crate::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, Lease, SecretUse, Terms};
 use crate::session::{Ending, SessionIdentity};
 
 /// One call: the lease its handles are served under, the broker behind them, and its bounds. Minted by the executor.
@@ -59,6 +59,14 @@ impl Call {
         }
         if !self.confirmed && request.leaves_a_trace() {
             return Err(BrokerFault::Unconfirmed);
+        }
+        // Where the body runs elsewhere it is not known what was shown; whoever serves it there asks the same again.
+        let bound = |secrets: &[SecretUse]| self.answered && (terms.elsewhere || self.lease.binds(secrets));
+        if let BrokerRequest::Run { command } = &request
+            && !command.secrets.is_empty()
+            && !bound(&command.secrets)
+        {
+            return Err(BrokerFault::SecretRefused);
         }
         let target = terms.target.as_ref().filter(|(kind, _)| *kind == TargetKind::Path).map(|(_, path)| path.as_str());
         request.is_for_its_paths(terms.entry.handles(), target, self.answered)?;
@@ -158,6 +166,7 @@ impl CallTerms {
             ending,
             rules: None,
             shown: OnceLock::new(),
+            elsewhere: true,
         });
         let deadline = OnceLock::from(Instant::now() + remaining);
         Call { lease, deadline, confirmed, answered }

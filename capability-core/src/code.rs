@@ -161,6 +161,10 @@ codes! {
     GuardHigh "guard_high" at Policy: "this command can do more than look, or is not fully understood", help "a person looks at each part of it; the preview names them";
     /// The command is one that is never run.
     GuardBlock "guard_block" at Policy: "a part of this command is never run here", help "leave that part out; nothing lifts it";
+    /// The call binds a secret to a command.
+    SecretBound "secret_bound" at Policy: "this call gives a secret to a command", help "a person answers this very invocation";
+    /// A secret that the call would bind is not there, has ended, or is too short to be found in what the command writes.
+    SecretUnbound "secret_unbound" at Policy: "a secret that this call names is not there, has ended, or is shorter than 8 bytes", help "an operator puts it right; see `capability secrets check`";
     /// The call acts outside the workspace.
     OutsideWorkspace "outside_workspace" at Policy: "this call acts outside the workspace", help "name a path inside the workspace";
     /// The call acts on a path that often holds secrets.

@@ -147,6 +147,7 @@
 //! | [`observation`] | an outcome as data: with where it comes from, in a frame its content cannot leave |
 //! | [`provider`] | who executes a call |
 //! | [`surface`] | the tools a model sees |
+//! | [`redact`] | takes secrets out of whatever goes to somebody |
 //! | [`audit`] | the one event type, and the sink that takes records |
 //! | [`store`] | what the executor remembers, as traits with implementations in memory |
 //!
@@ -182,6 +183,7 @@ use __private as private;
 #[doc(hidden)]
 pub mod __validation;
 pub mod provider;
+pub mod redact;
 pub mod registry;
 #[cfg(feature = "analysis")]
 pub mod self_model;

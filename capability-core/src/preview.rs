@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
+use crate::handle::SecretUse;
 use crate::policy::Verdict;
 
 /// Made by an author's `preview` before anybody is asked: a text for the approver, such as a diff, and the hashes of what
@@ -22,6 +23,10 @@ pub struct Preview {
     /// command that a script would run. Rules are held against each, and the strictest answer counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acts_on: Vec<String>,
+    /// The secrets that the call binds to a command. The subject's manifest must declare each, as `secret.bind:VARIABLE`, and a
+    /// person answers this very call; what is not named here is not bound.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretUse>,
 }
 
 /// A capability's own word on one call: it needs more than its class does.
@@ -117,25 +122,29 @@ impl Concern {
 impl core::fmt::Debug for Preview {
     /// Without its text and hashes.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { text, rests_on, raise, acts_on } = self;
-        let (text, rests_on, acts_on) = (text.len(), rests_on.len(), acts_on.len());
-        write!(f, "Preview({text} bytes, resting on {rests_on}, raising {raise:?}, acting on {acts_on} more)")
+        let Self { text, rests_on, raise, acts_on, secrets } = self;
+        let (text, rests_on, acts_on, secrets) = (text.len(), rests_on.len(), acts_on.len(), secrets.len());
+        write!(
+            f,
+            "Preview({text} bytes, resting on {rests_on}, raising {raise:?}, acting on {acts_on} more, binding {secrets})"
+        )
     }
 }
 
 impl Preview {
-    /// Whether a person can read it and a store hold it: text, hashes and what it acts on are within their caps.
+    /// Whether a person can read it and a store hold it: text, hashes, what it acts on and what it binds are within their caps.
     #[must_use]
     pub fn is_within_bounds(&self) -> bool {
         self.text.len() <= MAX_PREVIEW_BYTES
             && self.rests_on.len() <= MAX_RESTS_ON
             && self.acts_on.len() <= MAX_ACTS_ON
             && self.acts_on.iter().map(String::len).sum::<usize>() <= MAX_PREVIEW_BYTES
+            && SecretUse::all_fit(&self.secrets)
     }
 
     /// Whether policy has something to hear of it.
     pub(crate) fn is_for_policy(&self) -> bool {
-        self.raise.is_some() || !self.acts_on.is_empty()
+        self.raise.is_some() || !self.acts_on.is_empty() || !self.secrets.is_empty()
     }
 }
 

@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::sync::Mutex;
 
 use capability_core::handle::{
-    BrokerFault, Changes, Endpoint, EndpointKind, FileChange, Http, HttpMethod, Read, Reads, Secret, SecretKind,
-    Workspace, Write,
+    BrokerFault, Changes, Command, Endpoint, EndpointKind, FileChange, Http, HttpMethod, Read, Reads, Secret,
+    SecretKind, SecretUse, Terminal, Workspace, Write,
 };
 use capability_core::{Context, Failure, Preview, capability};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -230,4 +230,36 @@ async fn remove(workspace: &Workspace<Write>, path: String) -> Result<(), Failur
 #[capability(name = "secret.length", version = 1, side_effect = read_only, network = local, bounds(per_turn = 1000))]
 async fn length(token: &Secret<Token>) -> Result<usize, Failure> {
     Ok(token.reveal().await.map_err(told)?.expose().len())
+}
+
+fn token(variable: &str, secret: &str) -> SecretUse {
+    SecretUse { variable: variable.to_owned(), secret: secret.to_owned() }
+}
+
+async fn environment(terminal: &Terminal, secrets: Vec<SecretUse>) -> Result<String, Failure> {
+    let argv = ["sh", "-c", "env | grep T= | grep -v _"].map(str::to_owned).into();
+    let command = Command { argv, workdir: ".".to_owned(), environment: vec![], timeout_ms: 20_000, secrets };
+    Ok(terminal.run(command).await.map_err(BrokerFault::into_public)?.stdout.head)
+}
+
+/// Gives a command a secret that its preview does not name.
+#[capability(name = "binds.unnamed", version = 1, side_effect = mutating, network = local)]
+async fn unnamed(terminal: &Terminal, secret: String) -> Result<String, Failure> {
+    environment(terminal, vec![token("T", &secret)]).await
+}
+
+/// Gives a command one secret more than its preview names.
+#[capability(name = "binds.more", version = 1, side_effect = mutating, network = local, preview = one_secret)]
+async fn more(terminal: &Terminal, secret: String) -> Result<String, Failure> {
+    environment(terminal, vec![token("T", &secret), token("U", &secret)]).await
+}
+
+/// Gives a command the secret that its preview names.
+#[capability(name = "binds.named", version = 1, side_effect = mutating, network = local, preview = one_secret)]
+async fn named(terminal: &Terminal, secret: String) -> Result<String, Failure> {
+    environment(terminal, vec![token("T", &secret)]).await
+}
+
+async fn one_secret(_: &Terminal, secret: &String) -> Result<Preview, Failure> {
+    Ok(Preview { secrets: vec![token("T", secret)], ..Preview::default() })
 }

@@ -12,12 +12,13 @@ use capability_core::audit::MemorySink;
 use capability_core::executor::{Ended, Limits, Parts, Runner, Setup};
 use capability_core::handle::BrokerFault;
 use capability_core::policy::MemoryPolicy;
-use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, SessionMint, Subject, TurnId};
 use capability_core::store::{Answer, MemoryApprovals, MemoryOptIns, MemoryTurns};
 use capability_core::{BoxFuture, Executor, Outcome, Proposal, Registry, Session};
 use capability_host::broker::{Auth, Bound, EndpointSettings, HostBroker, Place, Reach, Resolver, Scheme, machine};
 use capability_host::environment::HostEnvironment;
 use capability_host::runner::{ThreadRunner, WorkerRunner};
+use capability_host::secrets::{Knowing, SecretSettings};
 use capability_host::store::Database;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -61,6 +62,7 @@ pub struct Lab {
     pub broker: Arc<HostBroker>,
     policy: Arc<MemoryPolicy>,
     operators: OperatorMint,
+    sessions: SessionMint,
     dir: TempDir,
     /// Other laboratories whose files this one uses.
     kept: Vec<Lab>,
@@ -71,15 +73,25 @@ static LABS: AtomicUsize = AtomicUsize::new(0);
 impl Lab {
     /// With these services, and `Http` allowed to connect to these places.
     pub fn new(endpoints: &[(&str, EndpointSettings)], allowed: &[String]) -> Self {
-        Self::over(Arc::new(ThreadRunner::default()), endpoints, allowed)
+        Self::over(Arc::new(ThreadRunner::default()), endpoints, allowed, &[])
     }
 
     /// With bodies in processes of their own, which can reach nothing by themselves.
     pub fn isolated(endpoints: &[(&str, EndpointSettings)], allowed: &[String]) -> Self {
-        Self::over(Arc::new(WorkerRunner::new(4, false)), endpoints, allowed)
+        Self::over(Arc::new(WorkerRunner::new(4, false)), endpoints, allowed, &[])
     }
 
-    fn over(runner: Arc<dyn Runner>, endpoints: &[(&str, EndpointSettings)], allowed: &[String]) -> Self {
+    /// The same with something said about secrets.
+    pub fn with_secrets(named: &[(&str, SecretSettings)]) -> Self {
+        Self::over(Arc::new(WorkerRunner::new(4, false)), &[], &[], named)
+    }
+
+    fn over(
+        runner: Arc<dyn Runner>,
+        endpoints: &[(&str, EndpointSettings)],
+        allowed: &[String],
+        named: &[(&str, SecretSettings)],
+    ) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(dir.path().join("ws")).expect("a workspace");
         let secrets = dir.path().join("secrets");
@@ -91,6 +103,7 @@ impl Lab {
             allowed: allowed.iter().map(|text| Place::of_authority(text, 0).expect("a place")).collect(),
             workspace: Some(root),
             secrets: Some(secrets),
+            named_secrets: named.iter().map(|(name, settings)| ((*name).to_owned(), settings.clone())).collect(),
             mail: None,
             repositories: None,
             trees: BTreeMap::new(),
@@ -122,6 +135,7 @@ impl Lab {
             key: DigestKey::new([7; 32]),
             limits: Limits { per_turn: 100_000, approval_lifetime: core::time::Duration::from_secs(120) },
         });
+        executor.redact_with(Arc::new(Knowing));
         let subject: Subject = format!("lab-{}", LABS.fetch_add(1, Ordering::SeqCst)).parse().expect("a subject");
         let identity = SessionIdentity {
             id: SessionId::from_bytes([1; 16]),
@@ -131,7 +145,13 @@ impl Lab {
             turn: TurnId(1),
         };
         let session = sessions.open(identity, Declarations::everything());
-        Self { executor, session, subject, sink, names, broker, policy, operators, dir, kept: vec![] }
+        Self { executor, session, subject, sink, names, broker, policy, operators, sessions, dir, kept: vec![] }
+    }
+
+    /// From now on the subject declares this much.
+    pub fn declare(&mut self, capabilities: &[&str]) {
+        let declared = capabilities.iter().map(|text| text.parse().expect("a declaration")).collect();
+        self.session = self.sessions.open(self.session.identity().clone(), Declarations::only(declared));
     }
 
     /// Keeps another laboratory's files for as long as this one is there.

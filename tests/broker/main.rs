@@ -2,6 +2,8 @@
 //! system that mean no good.
 
 #[cfg(test)]
+mod binding;
+#[cfg(test)]
 mod capabilities;
 #[cfg(test)]
 mod connections;

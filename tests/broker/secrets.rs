@@ -17,7 +17,10 @@ async fn a_secret_reaches_the_body_and_only_its_name_is_recorded() {
     let names: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap_or_default()).collect();
     assert_eq!(names, ["policy_decision", "secret_binding", "outcome"]);
     let binding = &events[1];
-    assert_eq!((&binding["source"], &binding["name"]), (&json!("secret"), &json!("token")));
+    assert_eq!(
+        (&binding["handle"], &binding["source"], &binding["name"]),
+        (&json!("secret"), &json!("stored"), &json!("token"))
+    );
     assert_eq!(binding["capability"], "secret.length");
     assert_eq!(binding["invocation"], events[2]["invocation"]);
     assert!(!lab.sink.lines().contains("sesame"));

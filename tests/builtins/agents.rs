@@ -352,8 +352,7 @@ async fn nothing_that_a_child_may_do_is_refused_to_anybody_behind_it() {
             let found = decisions.iter().filter(|decision| decision.code().is_none());
             found.map(|decision| decision.capability.as_str().to_owned()).collect::<std::collections::BTreeSet<_>>()
         };
-        for pair in sessions.windows(2) {
-            let [parent, child] = pair else { unreachable!() };
+        for (parent, child) in sessions.iter().zip(sessions.iter().skip(1)) {
             prop_assert!(child.identity().mode >= parent.identity().mode);
             let (of_child, of_parent) = (ready(child), ready(parent));
             prop_assert!(of_child.is_subset(&of_parent), "{of_child:?} {of_parent:?}");

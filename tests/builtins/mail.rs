@@ -126,6 +126,23 @@ async fn a_letter_is_taken_by_a_real_server_over_each_kind_of_connection() {
     }
 }
 
+/// A letter goes as it was approved, or not at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_with_a_secret_of_the_host_is_not_sent() {
+    let mut server = MailServer::start("tls");
+    let household = Household::open(folder(), &server.config("tls")).await;
+    for (key, text) in [("text", "it is open sesame.\n"), ("text", "b3BlbiBzZXNhbWU=\n"), ("subject", "open sesame")] {
+        let mut letter = letter("ada@example.org");
+        letter[key] = json!(text);
+        let outcome = household.call("mail.send", &letter).await;
+        assert_eq!(outcome.kind(), OutcomeKind::Failed, "{text}: {outcome:?}");
+        let message = outcome.message().unwrap_or_default().into_owned();
+        assert!(message.starts_with("what would be sent holds a secret of this host"), "{message}");
+    }
+    household.called("mail.send", &letter("ada@example.org")).await;
+    assert_eq!(server.letter()["text"].as_str().map(|text| text.contains("It is wet.")), Some(true), "it is the first");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_in_a_letter_is_a_header_or_a_second_recipient() {
     let server = Server::always("220 hello\r\n");

@@ -193,3 +193,29 @@ fn it_is_the_same_whether_this_process_is_the_host_or_another_one() {
     let origins: Vec<_> = home.records_of("outcome").iter().map(|record| record["origin"].clone()).collect();
     assert!(origins.iter().all(|origin| *origin == "model" || origin.is_null()), "{origins:?}");
 }
+
+#[test]
+fn a_secret_goes_to_no_program() {
+    use std::os::unix::fs::PermissionsExt as _;
+    const VALUE: &str = "sword/fish+\"42\"&<\\>";
+    let home = Home::new();
+    home.configure("");
+    let directory = home.data().join("secrets");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::write(directory.join("deploy_token"), VALUE).unwrap();
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::set_permissions(directory.join("deploy_token"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    for age in BOTH {
+        let mut program = Program::plain(&home, age);
+        for answer in [
+            program.call("house-greet", json!({ "name": VALUE })),
+            program.call("house-complain", json!({ "text": VALUE })),
+            program.call("house-send", json!({ "to": VALUE, "text": VALUE })),
+        ] {
+            let told = answer.to_string();
+            assert!(!told.contains("sword") && !told.contains("c3dvcmQ"), "{told}");
+        }
+        assert_eq!(words(&program.call("house-greet", json!({ "name": VALUE }))), "\"hello, [redacted]\"");
+        program.end().exits(0);
+    }
+}

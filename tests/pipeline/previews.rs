@@ -145,6 +145,39 @@ async fn a_look_at_the_call_lowers_nothing() {
     }
 }
 
+/// A secret goes to a command by an answer to that very call, whatever the capability's class, and only where the subject
+/// declares the variable by its name.
+#[tokio::test]
+async fn a_call_that_binds_a_secret_needs_a_fresh_answer_and_an_exact_declaration() {
+    let bench = Bench::new();
+    assert!(bench.invoke("lab.look", &json!({})).await.result().is_some(), "it only looks");
+    bench.world().set_secrets(&[("DEPLOY_TOKEN", "deploy_token")]);
+    let id = bench.pending("lab.look", &json!({})).await;
+    assert_eq!(guarded(&bench), (json!("ask_fresh"), json!(["ask_fresh", "secret_bound"])));
+    bench.approve(id).await;
+    bench.world().set_secrets(&[("DEPLOY_TOKEN", "another")]);
+    assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalMismatch), "it was another secret");
+    bench.world().set_secrets(&[("OTHER", "deploy_token")]);
+    assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalMismatch), "it was another variable");
+    bench.world().set_secrets(&[("DEPLOY_TOKEN", "deploy_token")]);
+    assert!(bench.resume(id).await.result().is_some());
+    for (declared, code) in [
+        (&["lab.look"][..], Some(Code::Undeclared)),
+        (&["lab.look", "secret.bind:OTHER"], Some(Code::Undeclared)),
+        (&["lab.look", "secret.bind:DEPLOY_TOKEN"], None),
+    ] {
+        let session = bench.declaring(declared);
+        let outcome = bench.executor.invoke(&session, capability_core::Proposal::new("lab.look", 1, "{}")).await;
+        assert_eq!((outcome.code(), outcome.approval().is_some()), (code, code.is_none()), "{declared:?}: {outcome:?}");
+    }
+    // Names that no command could be given are no preview at all.
+    for variable in ["PATH", "LD_PRELOAD", "1", ""] {
+        bench.world().set_secrets(&[(variable, "deploy_token")]);
+        let outcome = bench.invoke("lab.look", &json!({})).await;
+        assert_eq!((outcome.stage(), outcome.result()), (capability_core::Stage::Validate, None), "{variable}");
+    }
+}
+
 /// A resumed call is looked at again: a raise that was not there when a person answered is part of what was not approved, and
 /// a denial ends it before its answer is used.
 #[tokio::test]

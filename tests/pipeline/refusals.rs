@@ -52,7 +52,8 @@ async fn provoke(code: Code) -> Option<Case> {
         | Code::ManifestAsk
         | Code::RuleAsk
         | Code::RuleAskFresh
-        | Code::FloorRequired => return None,
+        | Code::FloorRequired
+        | Code::SecretBound => return None,
         Code::ModeRefused => {
             let dream = bench.session(1, Mode::Dream, 1);
             bench.executor.invoke(&dream, proposal("lab.act_read_local", &json!({ "behaviour": "answer" }))).await
@@ -127,6 +128,10 @@ async fn provoke(code: Code) -> Option<Case> {
         Code::GuardHigh | Code::GuardBlock | Code::OutsideWorkspace | Code::SensitivePath | Code::ProtectedPath => {
             let concern = Concern::ALL.into_iter().find(|concern| concern.code() == code).expect("one has it");
             bench.world().set_raise(Some(Raise::deny(concern)));
+            bench.invoke("lab.look", &json!({})).await
+        }
+        Code::SecretUnbound => {
+            bench.world().set_secrets(&[("DEPLOY_TOKEN", "absent")]);
             bench.invoke("lab.look", &json!({})).await
         }
         Code::DefaultDeny => bench.invoke("lab.denies", &json!({})).await,

@@ -14,8 +14,14 @@ pub const MODES: [Mode; 4] = [Mode::Live, Mode::Plan, Mode::Dream, Mode::Replay]
 pub const OPT_INS: [OptIn; 3] = [OptIn::On, OptIn::Off, OptIn::Damaged];
 
 /// Whether whoever would carry it out can.
-const BINDINGS: [Binding; 5] =
-    [Binding::Bound, Binding::Missing, Binding::Offline, Binding::Quarantined, Binding::FallbackDisabled];
+const BINDINGS: [Binding; 6] = [
+    Binding::Bound,
+    Binding::Missing,
+    Binding::Offline,
+    Binding::Quarantined,
+    Binding::FallbackDisabled,
+    Binding::SecretUnbound,
+];
 
 pub const RAISED: [Option<Raise>; 4] = [
     None,
@@ -41,6 +47,7 @@ pub fn question<'a>(
         scope: None,
         target: None,
         acts_on: &[],
+        secrets: &[],
         mode: Mode::Live,
         opt_in: OptIn::On,
         binding: Binding::Bound,
@@ -106,6 +113,7 @@ fn reference(question: &Question<'_>) -> (Verdict, Code) {
         Binding::Offline => return (Verdict::Deny, Code::ProviderOffline),
         Binding::Quarantined => return (Verdict::Deny, Code::ToolQuarantined),
         Binding::FallbackDisabled => return (Verdict::Deny, Code::FallbackDisabled),
+        Binding::SecretUnbound => return (Verdict::Deny, Code::SecretUnbound),
     }
     if question.capability.default_effect() == DefaultEffect::Deny {
         return (Verdict::Deny, Code::DefaultDeny);

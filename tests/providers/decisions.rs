@@ -15,6 +15,7 @@ use capability_core::provider::{
 };
 use capability_core::self_model::Ability;
 use capability_core::session::Mode;
+use capability_core::surface::{Surface, SurfaceCall, SurfaceOptions};
 use capability_core::{Code, Outcome, Session};
 use serde_json::{Value, json};
 
@@ -529,4 +530,60 @@ async fn what_somebody_can_do_follows_whoever_would_carry_it_out() {
     bench.supplied.set(vec![docs(ProviderReach::Ready)]);
     assert_eq!(ability("lab.act_read_local").0, Ability::Can);
     assert_ne!(ability("mcp.call").0, Ability::Forbidden);
+}
+
+/// What a session is told of providers that are not ready, those among them of whose tools nobody knows anything: by its facts
+/// and by every search. Of what it does not declare it is told nothing.
+#[tokio::test]
+async fn a_provider_of_whose_tools_nothing_is_known_is_told_and_not_absent() {
+    let bench = Bench::providing(GrantLimits::off());
+    let mcp = |id: &str, reach, tools| ProviderState { reach, ..provider(ProviderType::Mcp, id, tools) };
+    bench.supplied.set(vec![
+        mcp("here", ProviderReach::Ready, vec![tool("here", "find")]),
+        mcp("cut", ProviderReach::Degraded("it has more tools than are taken"), vec![tool("cut", "find")]),
+        mcp("locked", ProviderReach::Unread("its tools could not be listed"), vec![]),
+        mcp("never", ProviderReach::NotConnected, vec![]),
+        mcp("gone", ProviderReach::Offline("it did not answer in time"), vec![]),
+        ProviderState {
+            session: Some(capability_core::session::SessionId::from_bytes([9; 16])),
+            ..mcp("theirs", ProviderReach::NotConnected, vec![])
+        },
+    ]);
+    let told = |session: &Session| {
+        let surface = Surface::of_session(&bench.executor, session, &SurfaceOptions::default());
+        let facts = serde_json::to_value(surface.facts()).expect("it is JSON");
+        let SurfaceCall::Found(found) = surface.call("tool_search", br#"{"query":"github"}"#) else {
+            panic!("a search is answered");
+        };
+        let found = serde_json::to_value(found).expect("it is JSON");
+        assert_eq!(facts.get("providers"), found.get("unready"), "both doors say the same");
+        facts["providers"].clone()
+    };
+    let row = |name: &str, state: &str, reason: &str, tools: usize| {
+        let mut row = json!({ "kind": "mcp", "name": name, "state": state, "tools": tools });
+        if !reason.is_empty() {
+            row["reason"] = json!(reason);
+        }
+        row
+    };
+    let rows = [
+        row("cut", "degraded", "it has more tools than are taken", 1),
+        row("gone", "offline", "it did not answer in time", 0),
+        row("locked", "degraded", "its tools could not be listed", 0),
+        row("never", "not_connected", "", 0),
+    ];
+    assert_eq!(told(&bench.session), json!(rows));
+    assert_eq!(told(&bench.session(1, Mode::Plan, 1)), json!(rows), "what is planned with is known as well");
+    for declared in ["mcp.call:gone", "provider.call:gone", "tool.call:gone/find"] {
+        assert_eq!(told(&bench.declaring(&[declared])), json!([rows[1]]), "{declared}");
+    }
+    assert_eq!(told(&bench.declaring(&["lab.asks"])), Value::Null);
+    // What could not be read is not called, and nobody is asked about it.
+    let call = json!({ "server": "locked", "tool": "find", "arguments": {} });
+    let outcome = bench.invoke("mcp.call", &call).await;
+    assert_eq!((outcome.code(), outcome.approval()), (Some(Code::ProviderOffline), None), "{outcome:?}");
+    assert_eq!(
+        outcome.provider().and_then(|decided| decided.offline_reason.as_deref()),
+        Some("its tools could not be listed")
+    );
 }

@@ -343,12 +343,14 @@ fn contracts(named: &[&str], ids: &[(&str, &str)]) -> DynamicTools {
 fn only_a_declared_contract_with_an_identity_of_its_own_is_bound() {
     let registry = capability_core::Registry::collect(&["capability-tests", "capabilities"]).expect("fit to start");
     let tools = contracts(
-        &["deploy", "lint", "twin_a", "twin_b", "blank", "lab.who", "mcp.call", "again", "again"],
+        &["deploy", "lint", "twin_a", "twin_b", "blank", "alike", "lab.who", "mcp.call", "again", "again"],
         &[
             ("deploy", "cli/deploy"),
             ("twin_a", "same"),
             ("twin_b", "same"),
             ("blank", " "),
+            // The first letter is none of this alphabet.
+            ("alike", "\u{430}lpha"),
             ("lab.who", "who"),
             ("again", "again"),
             ("undeclared", "x"),
@@ -357,6 +359,7 @@ fn only_a_declared_contract_with_an_identity_of_its_own_is_bound() {
     let (tools, unbound) = tools.accepted("desk", &registry);
     let expected = [
         ("again", Unbound::Conflicting),
+        ("alike", Unbound::Invalid),
         ("blank", Unbound::Invalid),
         ("lab.who", Unbound::Builtin),
         ("lint", Unbound::Missing),
@@ -370,6 +373,7 @@ fn only_a_declared_contract_with_an_identity_of_its_own_is_bound() {
     assert_eq!(
         seen,
         [
+            ("alike", Standing::Unbound),
             ("blank", Standing::Unbound),
             ("cli/deploy", Standing::Accepted),
             ("lint", Standing::Unbound),

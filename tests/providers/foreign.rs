@@ -12,7 +12,7 @@ use capability_core::provider::{
 };
 use capability_core::session::Mode;
 use capability_core::store::Approvals as _;
-use capability_core::{Code, Outcome};
+use capability_core::{Code, Outcome, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -242,11 +242,65 @@ async fn a_changed_definition_voids_what_was_approved() {
     // An operator accepts the change: what was approved was something else.
     bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![ProvidedTool::new(other)])]);
     assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalMismatch));
-    // And it is not used up: the accepted definition comes back as it was.
+    // It comes back as it was, and an operator accepts that: what was approved before is void all the same.
+    let anew = tool("docs", "find").accepted_at(Timestamp::from_micros(7));
+    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![anew])]);
+    assert_eq!(bench.resume(id).await.code(), Some(Code::ApprovalMismatch));
+    // Nothing of that used it up.
     assert_eq!(bench.approvals.kept.find(id).await.unwrap().unwrap().summary.status, ApprovalStatus::Approved);
-    // The same tool of another connection is another tool.
-    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")])]);
+    // What is approved of it as it was accepted then runs.
+    let id = bench.pending("mcp.call", &call).await;
+    bench.approve(id).await;
     assert_eq!(bench.resume(id).await.kind(), Kind::Executed);
+}
+
+/// Three ways to say nothing, and three calls: one yes is for one of them.
+#[tokio::test]
+async fn absent_null_and_empty_arguments_are_three_things() {
+    let loose = ToolDefinition { input_schema: json!({ "type": "object" }), ..definition("docs", "any") };
+    let bench = bench_with(vec![ProvidedTool::new(loose)]);
+    for raw in [r#"{"server":"docs","tool":"any"}"#, r#"{"server":"docs","tool":"any","arguments":null}"#] {
+        let outcome = bench.invoke_raw("mcp.call", raw.as_bytes()).await;
+        assert_eq!((outcome.code(), outcome.approval()), (Some(Code::SchemaViolation), None), "{raw}");
+    }
+    let mut digests = Vec::new();
+    for arguments in [json!({}), json!({ "a": null }), json!({ "a": {} }), json!({ "a": [] })] {
+        let id = bench.pending("mcp.call", &envelope("any", arguments.clone())).await;
+        let filed = bench.approvals.kept.find(id).await.unwrap().unwrap().filed.unwrap();
+        let sent = envelope("any", arguments.clone());
+        assert_eq!(serde_json::from_slice::<Value>(&filed.approval.arguments).unwrap(), sent, "shown as it was sent");
+        digests.push(filed.digest);
+    }
+    for (at, digest) in digests.iter().enumerate() {
+        assert!(!digests.iter().skip(at + 1).any(|other| other == digest), "{at} is like another");
+    }
+}
+
+/// Forms that other languages' generators write: taken, and held to.
+#[test]
+fn patterns_and_tuples_in_a_schema_are_held_to() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "m": { "type": "object", "patternProperties": { "^[0-9]+$": { "type": "string" } }, "additionalProperties": false },
+            "t": { "type": "array", "prefixItems": [{ "type": "integer" }, { "type": "string" }], "items": false },
+        },
+        "additionalProperties": false
+    });
+    assert_eq!(standing_of(schema.clone()), Standing::Accepted);
+    let bench =
+        bench_with(vec![ProvidedTool::new(ToolDefinition { input_schema: schema, ..definition("docs", "find") })]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (arguments, kind) in [
+        (json!({ "m": { "7": "a" }, "t": [1, "a"] }), Kind::Pending),
+        (json!({ "m": { "x": "a" } }), Kind::Rejected),
+        (json!({ "m": { "7": 7 } }), Kind::Rejected),
+        (json!({ "t": ["a", 1] }), Kind::Rejected),
+        (json!({ "t": [1, "a", 2] }), Kind::Rejected),
+    ] {
+        let outcome = runtime.block_on(bench.invoke("mcp.call", &envelope("find", arguments.clone())));
+        assert_eq!(outcome.kind(), kind, "{arguments} {outcome:?}");
+    }
 }
 
 #[tokio::test]
@@ -359,6 +413,13 @@ async fn a_grant_for_one_tool_is_none_for_another_and_ends_with_its_definition()
     let grants = bench.executor.grants(&bench.operator()).await.expect("memory answers");
     let ended = grants.into_iter().find(|own| own.id == grant.id).and_then(|own| own.ended);
     assert_eq!(ended, Some(GrantEnd::DefinitionChanged));
+    // One that nobody used while the tool was another one has ended as well: the tool was accepted anew.
+    let id = bench.pending("mcp.call", &envelope("find", json!({ "q": "a" }))).await;
+    bench.executor.grant(&bench.operator(), id, limit).await.expect("there can be one");
+    assert_eq!(ask("find").await, Kind::Executed);
+    let anew = find().accepted_at(Timestamp::from_micros(7));
+    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![anew])]);
+    assert_eq!(ask("find").await, Kind::Pending);
     // Without a classification there can be none at all.
     bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")])]);
     let id = bench.pending("mcp.call", &envelope("find", json!({ "q": "a" }))).await;

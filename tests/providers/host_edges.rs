@@ -11,6 +11,7 @@ use capability_core::provider::{
     Providers as _, RemoteProvider, RemoteProviders,
 };
 use capability_core::{BoxFuture, Call, Code};
+use capability_host::{Host, HostOptions};
 use serde_json::json;
 
 use crate::fixtures::Bench;
@@ -176,4 +177,54 @@ async fn what_may_change_something_is_carried_out_one_after_the_other() {
     };
     assert_eq!(together(WRITES).await, ["alone", "alone"]);
     assert_eq!(together(READS).await, ["alone", "met another"], "what only reads waits for nobody");
+}
+
+#[test]
+fn a_line_that_can_never_count_is_a_mistake() {
+    for (config, line, words) in [
+        ("[edges.Desk]\n", 1, "`Desk` is no edge's name"),
+        ("[edges.desk]\nurl = \"x\"\n", 2, "unknown field `url`"),
+        ("[edges.desk]\nkind = \"server\"\n", 2, "unknown variant `server`"),
+        ("[edges.desk]\ncarries_out = [\"lab.act_read_locl\"]\n", 2, "`lab.act_read_local` is one that it has"),
+        ("[edges.desk]\ncarries_out = [\"lab.edit\"]\n", 2, "`lab.edit` is never carried out elsewhere"),
+        ("[edges.desk]\ncarries_out = [\"mcp.call\"]\n", 2, "`mcp.call` is never carried out elsewhere"),
+        ("[fallback]\n\"lab.who\" = \"maybe\"\n", 2, "unknown variant `maybe`"),
+        ("[fallback]\n\"lab.who\" = \"approved\"\n", 2, "nobody but this host carries out `lab.who`"),
+        ("[bind]\n\"lab.who\" = \"edge:desk\"\n", 2, "`edge:desk`, which is nobody here"),
+        (
+            "[edges.desk]\ncarries_out = [\"lab.who\"]\n[bind]\n\"lab.who\" = \"relay:desk\"\n",
+            3,
+            "which is nobody here",
+        ),
+        (
+            "[edges.desk]\ncarries_out = [\"lab.who\"]\n[edges.attic]\n[bind]\n\"lab.who\" = \"edge:attic\"\n",
+            5,
+            "which does not carry it out",
+        ),
+        ("[skills]\nfolder = \"skills\"\n", 2, "`folder` does not begin at the root"),
+    ] {
+        let top = tempfile::tempdir().unwrap();
+        let data = top.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let file = data.join("config.toml");
+        std::fs::write(&file, config).unwrap();
+        for (path, mode) in [(&data, 0o700), (&file, 0o600)] {
+            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let packages = &["capabilities", env!("CARGO_PKG_NAME")];
+        let opened = Host::open(HostOptions { data_dir: data, packages, accept_degraded: true });
+        let error = opened.err().unwrap_or_else(|| panic!("{config}")).to_string();
+        assert!(error.contains(&format!("config.toml` line {line}: ")), "{config}: {error}");
+        assert!(error.contains(words) && error.contains("\nhelp: "), "{config}: {error}");
+    }
+    // A model may write into the workspace, and no skill lies there.
+    let workspace = tempfile::tempdir().unwrap();
+    let config = format!(
+        "[workspace]\nroot = {:?}\n[skills]\nfolder = {:?}\n",
+        workspace.path(),
+        workspace.path().join("skills")
+    );
+    std::fs::create_dir(workspace.path().join("skills")).unwrap();
+    let opened = std::panic::catch_unwind(|| Lab::new(&config));
+    assert!(opened.is_err(), "skills lie in the workspace");
 }

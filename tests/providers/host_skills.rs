@@ -243,7 +243,7 @@ async fn what_is_in_use_is_what_was_accepted_byte_for_byte() {
     fs::write(&path, allowing).unwrap();
     fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     assert!(asks(&bakery.ask().await));
-    fs::remove_file(&path).unwrap();
+    fs::write(&path, "").unwrap();
 
     // One byte more, and it is out of use; what it required stays.
     fs::write(bakery.at().join("SKILL.md"), "Look the recipe up first!").unwrap();

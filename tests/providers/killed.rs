@@ -6,25 +6,35 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use capability_core::Proposal;
-use capability_core::audit::OutcomeKind;
 use capability_core::provider::ProviderReach;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use crate::mcp_lab::{Lab, PATIENCE, lab, server};
 
-const FILE: &str = "CAPABILITY_TEST_KILLED_HOST";
+const DIR: &str = "CAPABILITY_TEST_KILLED_HOST";
 
-/// The host, in a process of its own, with a server that has children of every kind. Does nothing as a test.
+/// What a command is told to wait, so that it can be told from others.
+const SECONDS: &str = "3611";
+
+/// The host, in a process of its own, with a server that has children of every kind and a command that runs. Does nothing as a
+/// test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn host() {
-    let Some(file) = std::env::var_os(FILE) else { return };
-    let lab = Lab::new(&server("lab", &lab("family", Some(Path::new(&file)))));
+    let Some(dir) = std::env::var_os(DIR) else { return };
+    let dir = Path::new(&dir);
+    let workspace = format!("[workspace]\nroot = {:?}\n", dir.join("workspace"));
+    let lab = Lab::new(&(workspace + &server("lab", &lab("family", Some(&dir.join("notes"))))));
     lab.connect("lab").await.unwrap();
-    let session = lab.session("agent:any", &["system.health"]);
-    let outcome = lab.host().executor().invoke(&session, Proposal::new("system.health", 1, "{}")).await;
-    assert_eq!((lab.reach("lab"), outcome.kind()), (ProviderReach::Ready, OutcomeKind::Executed));
+    assert_eq!(lab.reach("lab"), ProviderReach::Ready);
+    let operator = lab.operator().await;
+    let session = lab.session("agent:any", &["terminal.exec"]);
+    let command = json!({ "argv": ["sleep", SECONDS] }).to_string();
+    let asked = lab.host().executor().invoke(&session, Proposal::new("terminal.exec", 1, command)).await;
+    let id = asked.approval().unwrap_or_else(|| panic!("{asked:?}"));
+    lab.approve(&operator, id).await;
     println!("\nit runs");
-    core::future::pending().await
+    panic!("{:?}", lab.host().executor().resume(&session, id).await);
 }
 
 struct Killed(Child);
@@ -73,9 +83,10 @@ fn below(host: u32) -> Vec<(u32, String)> {
 #[test]
 fn nothing_that_a_host_started_outlives_its_being_killed() {
     let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("workspace")).unwrap();
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "killed::host", "--nocapture", "--test-threads=1"])
-        .env(FILE, dir.path().join("notes"))
+        .env(DIR, dir.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -83,12 +94,19 @@ fn nothing_that_a_host_started_outlives_its_being_killed() {
     let mut host = Killed(child);
     let output = BufReader::new(host.0.stdout.take().unwrap());
     assert!(output.lines().map_while(Result::ok).any(|line| line == "it runs"), "the host came up");
-    // The keeper, what it keeps, the program and its two children; a zygote and its workers.
+    let has = |started: &[(u32, String)], word: &str| {
+        started.iter().any(|(pid, _)| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0).any(|own| own == word.as_bytes())
+        })
+    };
     let mut started = Vec::new();
     until("everything that the host starts", || {
         started = below(host.0.id());
-        started.len() >= 7
+        ["capability-lab-orphan", "capability-lab-child", SECONDS].into_iter().all(|word| has(&started, word))
     });
+    // Those, the server itself, what keeps it and the command, and a zygote with its worker.
+    assert!(started.len() >= 8, "{started:?}");
     let pid = Pid::from_raw(i32::try_from(host.0.id()).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
     assert!(!host.0.wait().unwrap().success());

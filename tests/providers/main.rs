@@ -31,6 +31,8 @@ mod mcp_calls;
 #[cfg(test)]
 mod mcp_hostile;
 #[cfg(test)]
+mod mcp_http;
+#[cfg(test)]
 mod mcp_lab;
 #[cfg(test)]
 mod mcp_real;

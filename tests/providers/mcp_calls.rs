@@ -1,10 +1,9 @@
 //! Calls of foreign tools through a whole host: its executor, its log, its sandbox, and servers as they are.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use capability_core::Code;
@@ -15,14 +14,15 @@ use capability_core::handle::BrokerFault;
 use capability_core::provider::{ProviderReach, Standing};
 use serde_json::{Value, json};
 
-use crate::mcp_lab::{Lab, lab, notes, runs, server, target};
+use crate::mcp_http::WebServer;
+use crate::mcp_lab::{Lab, lab, notes, runs, server};
 use crate::mcp_real::{node, python};
 
-fn result(outcome: &Outcome) -> Value {
+pub fn result(outcome: &Outcome) -> Value {
     serde_json::from_str(outcome.result().unwrap_or_else(|| panic!("{outcome:?}: {:?}", outcome.message()))).unwrap()
 }
 
-fn text(outcome: &Outcome) -> String {
+pub fn text(outcome: &Outcome) -> String {
     result(outcome)["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -211,13 +211,13 @@ async fn what_a_server_was_given_stays_there() {
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
     let more = format!("secrets = {{ LAB_TOKEN = {:?} }}\n", secret.to_str().unwrap());
     for (fault, said) in
-        [("tells", "failed with [masked]"), ("tells_in_error", "the server refused the call with code -32000")]
+        [("tells", "failed with [redacted]"), ("tells_in_error", "the server refused the call with code -32000")]
     {
         let lab = connected(fault, &more, None).await;
         let operator = lab.operator().await;
         let outcome = lab.call(&operator, "alpha", json!({})).await;
         assert_eq!((text(&outcome).as_str(), &result(&outcome)["is_error"]), (said, &json!(true)), "{fault}");
-        assert_eq!(lab.host().providers().said("lab").await.unwrap().trim(), "started with [masked]");
+        assert_eq!(lab.host().providers().said("lab").await.unwrap().trim(), "started with [redacted]");
         assert!(!lab.log().contains("hunter2"), "{fault}");
     }
     let file = dir.path().join("notes");
@@ -253,42 +253,18 @@ async fn a_program_is_given_nothing_of_the_hosts() {
     assert!(!Path::new(home).exists(), "its home is left behind");
 }
 
-struct WebServer(Child, u16);
-
-impl WebServer {
-    fn start(token: &str) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/providers/web.py");
-        let mut child = Command::new(target().join("python/bin/python"))
-            .arg(script)
-            .arg(token)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self(child, line.trim().parse().unwrap())
-    }
-}
-
-impl Drop for WebServer {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// A server over HTTP, with a token that is kept sealed and goes along.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_over_http_is_given_its_token_and_called() {
-    let web = WebServer::start("token-of-the-web-lab");
-    let url = format!("[mcp.servers.lab]\nurl = \"http://127.0.0.1:{}/mcp\"\ndiscovery_s = 50\n", web.1);
+    let web = WebServer::start("web.py", &["token-of-the-web-lab"]);
+    let url = web.config("");
     let mut lab = Lab::new(&url);
     let operator = lab.operator().await;
     assert_eq!(lab.connect("lab").await, Err(BrokerFault::CredentialRefused));
     assert_eq!(lab.reach("lab"), ProviderReach::Offline("it wants a credential, or another one"));
     lab.host().set_provider_token(&operator, "lab", None, Some("token-of-the-web-lab")).await.unwrap();
     // What failed is remembered in one host; another one tries at once.
+    lab.host().close().await;
     lab.open(&url);
     lab.connect("lab").await.unwrap();
     let operator = lab.host().operators().login("four plain words here", None).await.unwrap().0;
@@ -358,21 +334,14 @@ async fn changes_are_heard_from_an_older_server_over_http() {
         fs::rename(file.with_extension("new"), &file).unwrap();
     };
     write("does alpha");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/providers/older_http.py");
-    let mut child =
-        Command::new(target().join("python/bin/python")).args([&script, &file]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut port = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
-    let url = format!("[mcp.servers.lab]\nurl = \"http://127.0.0.1:{}/mcp\"\ndiscovery_s = 50\n", port.trim());
-    let lab = Lab::new(&url);
+    let web = WebServer::start("older_http.py", &[file.to_str().unwrap()]);
+    let lab = Lab::new(&web.config("check_s = 3600\n"));
     lab.connect("lab").await.unwrap();
     assert_eq!(lab.tools("lab"), [("alpha".to_owned(), Standing::Accepted)]);
     // The stream is opened after the list was read: what changes before it is open is heard by nobody.
     tokio::time::sleep(Duration::from_secs(2)).await;
     write("does something else");
-    // Nobody calls anything meanwhile, so that no list is read for its age.
+    // Nobody calls anything meanwhile and it is not looked at, so that no list is read for its age.
     lab.until("the change", |lab| (lab.tools("lab")[0].1 == Standing::Changed).then_some(())).await;
     lab.host().close().await;
-    child.kill().unwrap();
-    child.wait().unwrap();
 }

@@ -1,15 +1,26 @@
 //! A server that misbehaves in every way that one was seen to, and some more.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use capability_core::Code;
+use capability_core::audit::OutcomeKind as Kind;
 use capability_core::handle::BrokerFault;
 use capability_core::provider::{DefinitionFault, ProviderReach, Standing};
+use capability_host::{Host, HostOptions};
+use serde_json::json;
 
 use crate::mcp_lab::{Lab, lab, notes, runs, server, words};
 
 const ACCEPTED: Standing = Standing::Accepted;
+
+/// In one step: the server looks at it all the time.
+fn write(file: &Path, text: &str) {
+    fs::write(file.with_extension("new"), text).unwrap();
+    fs::rename(file.with_extension("new"), file).unwrap();
+}
 
 /// A host with one server that has this fault.
 fn with(fault: &str) -> Lab {
@@ -70,7 +81,144 @@ async fn a_server_whose_list_fails_is_degraded_and_not_gone() {
     for fault in ["no_list", "same_page"] {
         let lab = with(fault);
         assert_eq!(lab.connect("lab").await, Err(BrokerFault::MalformedReply), "{fault}");
-        assert_eq!(lab.reach("lab"), ProviderReach::Degraded("its tools could not be listed"), "{fault}");
+        assert_eq!(lab.reach("lab"), ProviderReach::Unread("its tools could not be listed"), "{fault}");
+        assert_eq!(lab.host().providers().told()[0].state, "degraded", "{fault}");
+    }
+}
+
+/// What was accepted of a server whose list cannot be read is in sight and cannot be called: nobody is asked about it until the
+/// list can be read again, which the host sees by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_asked_about_a_tool_while_its_servers_list_is_unread() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("tools.json");
+    let tools = r#"[{"name":"alpha","inputSchema":{"type":"object"}}]"#;
+    write(&file, tools);
+    let config = server("lab", &lab("from_file", Some(&file))) + "discovery_s = 30\n";
+    let mut lab = Lab::new(&config);
+    let operator = lab.operator().await;
+    lab.connect("lab").await.unwrap();
+    let waiting = lab.ask(&lab.anybody(), "alpha", json!({})).await.approval().unwrap();
+    lab.approve(&operator, waiting).await;
+    lab.host().close().await;
+    write(&file, "locked");
+    lab.open(&config);
+    assert_eq!(lab.connect("lab").await, Err(BrokerFault::MalformedReply));
+    assert_eq!(lab.tools("lab"), named(&["alpha"]));
+    let session = lab.anybody();
+    let asked = lab.ask(&session, "alpha", json!({})).await;
+    assert_eq!((asked.code(), asked.approval()), (Some(Code::ProviderOffline), None), "{asked:?}");
+    write(&file, tools);
+    lab.until("its list", |lab| (lab.reach("lab") == ProviderReach::Ready).then_some(())).await;
+    assert!(lab.ask(&session, "alpha", json!({})).await.approval().is_some());
+    // The same when it cannot be read again later.
+    write(&file, "locked");
+    let unread = ProviderReach::Unread("its tools could not be listed again");
+    lab.until("the lock", |lab| (lab.reach("lab") == unread).then_some(())).await;
+    let asked = lab.ask(&session, "alpha", json!({})).await;
+    assert_eq!((asked.code(), asked.approval()), (Some(Code::ProviderOffline), None), "{asked:?}");
+}
+
+/// A definition that changed and changed back has changed: it is out of use until an operator accepts it, and what was approved
+/// before never runs. However often it changes, the log says it once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changed_and_changed_back_has_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("tools.json");
+    let tools =
+        |said: &str| format!(r#"[{{"name":"alpha","description":"{said}","inputSchema":{{"type":"object"}}}}]"#);
+    write(&file, &tools("reads"));
+    let config = server("lab", &lab("from_file", Some(&file))) + "discovery_s = 30\n";
+    let mut lab = Lab::new(&config);
+    let operator = lab.operator().await;
+    lab.connect("lab").await.unwrap();
+    let session = lab.anybody();
+    let before = lab.ask(&session, "alpha", json!({})).await.approval().unwrap();
+    lab.approve(&operator, before).await;
+    let seen = |lab: &Lab| lab.log().matches("definitions_seen").count();
+    let waiting = |lab: &Lab, said: &str| {
+        let change = lab.host().providers().change("lab", "alpha")?;
+        (change.now.description == said).then_some(())
+    };
+    assert_eq!(seen(&lab), 1, "when it was new");
+    for said in ["sends", "reads", "sends again", "reads"] {
+        write(&file, &tools(said));
+        lab.until(said, |lab| waiting(lab, said)).await;
+        assert_eq!(lab.tools("lab")[0].1, Standing::Changed, "{said}");
+    }
+    assert_eq!(seen(&lab), 2);
+    // It stays so over the end of the host.
+    lab.host().close().await;
+    lab.open(&config);
+    assert_eq!(lab.tools("lab")[0].1, Standing::Changed);
+    lab.connect("lab").await.unwrap();
+    assert_eq!(lab.tools("lab")[0].1, Standing::Changed);
+    let operator = lab.host().operators().login("four plain words here", None).await.unwrap().0;
+    let change = lab.host().providers().change("lab", "alpha").unwrap();
+    assert_eq!(change.accepted, change.now);
+    lab.host().accept_definition(&operator, "lab", "alpha", change.now.digest()).await.unwrap();
+    assert_eq!(lab.tools("lab"), named(&["alpha"]));
+    let session = lab.anybody();
+    let outcome = lab.host().executor().resume(&session, before).await;
+    assert_eq!(outcome.code(), Some(Code::ApprovalMismatch), "{outcome:?}");
+    assert_eq!(lab.call(&operator, "alpha", json!({})).await.kind(), Kind::Executed);
+    // One that was listed in a way that is not taken meanwhile was another one.
+    write(&file, r#"[{"name":"alpha","inputSchema":{"type":"string"}}]"#);
+    let faulty = Standing::Faulty(DefinitionFault::Schema);
+    lab.until("what is not taken", |lab| (lab.tools("lab")[0].1 == faulty).then_some(())).await;
+    write(&file, &tools("reads"));
+    lab.until("what was accepted", |lab| (lab.tools("lab")[0].1 == Standing::Changed).then_some(())).await;
+}
+
+/// Who is asked is the configured connection. What a server calls itself is nothing, and two of them are two.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_that_call_themselves_alike_are_two() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+    let table = server("lab", &lab("well", Some(&one)));
+    let config = table.clone() + &server("search", &lab("well", Some(&other)));
+    let lab = Lab::new(&config);
+    let operator = lab.operator().await;
+    lab.connect("lab").await.unwrap();
+    assert_eq!((lab.reach("search"), lab.tools("search")), (ProviderReach::NotConnected, vec![]));
+    lab.connect("search").await.unwrap();
+    assert_eq!(lab.tools("lab"), lab.tools("search"));
+    assert_ne!(lab.state("lab").tools[0].digest(), lab.state("search").tools[0].digest(), "each is its connection's");
+    let session = lab.anybody();
+    let id = lab.ask(&session, "alpha", json!({})).await.approval().unwrap();
+    assert_eq!(lab.shown(&operator, id).await.target.map(|(_, text)| text).as_deref(), Some("alpha"));
+    let outcome = lab.call(&operator, "alpha", json!({ "x": 1 })).await;
+    assert_eq!(outcome.provider().map(|ran| ran.provider_id.to_string()).as_deref(), Some("lab"));
+    // One who declares the one does not have the other.
+    let only = lab.session("agent:only", &["mcp.call:search"]);
+    assert_eq!(lab.ask(&only, "alpha", json!({})).await.code(), Some(Code::Undeclared));
+    // One name twice is no configuration.
+    let data = tempfile::tempdir().unwrap();
+    let home = data.path().join("data");
+    fs::create_dir(&home).unwrap();
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(home.join("config.toml"), table.clone() + &table).unwrap();
+    fs::set_permissions(home.join("config.toml"), fs::Permissions::from_mode(0o600)).unwrap();
+    let packages = &["capabilities", env!("CARGO_PKG_NAME")];
+    assert!(Host::open(HostOptions { data_dir: home, packages, accept_degraded: true }).is_err());
+}
+
+/// A secret that could not be found again in what a program says is not given to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_is_too_short_to_be_found_again_is_not_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let (secret, started) = (dir.path().join("token"), dir.path().join("started"));
+    for (value, given) in [("1234567\n", false), ("12345678\n", true)] {
+        fs::write(&secret, value).unwrap();
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+        let more = format!("secrets = {{ LAB_TOKEN = {secret:?} }}\ndiscovery_s = 30\n");
+        let config = server("lab", &lab("well", Some(&started))) + &more;
+        let lab = Lab::new(&config);
+        let connected = lab.connect("lab").await;
+        assert_eq!((connected.is_ok(), started.exists()), (given, given), "{value}: {connected:?}");
+        if !given {
+            assert_eq!(lab.reach("lab"), ProviderReach::Offline("one of its secrets is shorter than 8 bytes"));
+        }
     }
 }
 
@@ -254,4 +402,26 @@ async fn a_line_that_classifies_is_about_one_definition() {
     assert_eq!((&*told[0].side_effect, told[0].classified), ("read_only", true));
     assert_eq!((&*told[1].side_effect, told[1].classified), ("mutating", false));
     assert_eq!(lab.host().providers().told()[0].stale_lines, ["beta"], "a line that does not count is told");
+}
+
+/// Operators are shown the class that counts. Here the tool claims more than the line about it says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_is_shown_the_class_that_counts() {
+    let mut lab = with("destroyer");
+    lab.connect("lab").await.unwrap();
+    let definition = lab.host().providers().tools("lab").unwrap()[0].definition.clone();
+    lab.host().close().await;
+    let line = format!(
+        "[[mcp.servers.lab.tools]]\ntool = \"erase\"\ndefinition = \"{definition}\"\nside_effect = \"read_only\"\nnetwork = \"local\"\n"
+    );
+    lab.open(&(server("lab", &self::lab("destroyer", None)) + "discovery_s = 30\n" + &line));
+    let told = lab.host().providers().tools("lab").unwrap().swap_remove(0);
+    let counts = (&*told.side_effect, &*told.network, told.classified, told.raised);
+    assert_eq!(counts, ("mutating", "external", true, true));
+    // It is what policy goes by.
+    let operator = lab.operator().await;
+    lab.connect("lab").await.unwrap();
+    let asked = lab.ask(&lab.anybody(), "erase", json!({})).await;
+    let shown = lab.shown(&operator, asked.approval().unwrap()).await;
+    assert_eq!((shown.class.side_effect.as_str(), shown.class.network.as_str()), (counts.0, counts.1));
 }

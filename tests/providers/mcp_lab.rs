@@ -135,7 +135,7 @@ impl Lab {
     }
 
     pub async fn connect(&self, server: &str) -> Result<ProviderConnected, BrokerFault> {
-        self.host().providers().connect(server).await
+        self.host().providers().connect(server, None).await
     }
 
     /// What decisions are made from.

@@ -40,3 +40,37 @@ fn no_word_of_a_call_a_note_or_a_secret_is_in_the_hosts_own_output() {
         assert!(!ran.err.contains(word), "{word} in {}", ran.err);
     }
 }
+
+/// A secret that a proposer happened to write, or that somebody writes into a note, is on no page and in no document.
+#[test]
+fn a_secret_goes_to_no_page() {
+    use std::os::unix::fs::PermissionsExt as _;
+    const VALUE: &str = "sword/fish+\"42\"&<\\>";
+    let home = Home::with_operator();
+    let directory = home.data().join("secrets");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::write(directory.join("deploy_token"), VALUE).unwrap();
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::set_permissions(directory.join("deploy_token"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let centre = Centre::of(home, "");
+    let (operator, program) = (centre.logged_in(), centre.program());
+    let arguments = json!({ "host": "example.org", "question": VALUE }).to_string();
+    let id = centre.home.pending(&["--reason", VALUE, "house.lookup", &arguments]);
+    for (answer, marks) in [
+        (operator.get("/"), false),
+        (operator.card(&id), true),
+        (operator.get(&format!("/fragment/approvals/{id}")), true),
+        (program.get(&format!("/api/approvals/{id}")), true),
+        (program.get("/api/approvals"), false),
+        (operator.get("/audit"), false),
+    ] {
+        let answer = answer.is(200);
+        for part in ["sword", "fish", "c3dvcmQ"] {
+            assert!(!answer.body.contains(part), "{part}: {}", answer.body);
+        }
+        assert_eq!(answer.body.contains("[redacted]"), marks, "{}", answer.body);
+    }
+    // A yes is for the call that was made.
+    operator.approve(&id).is(303);
+    centre.home.run(&["resume", &id]).exits(0);
+}

@@ -81,6 +81,13 @@ impl Centre {
         self.anybody().with("Authorization", &format!("Bearer {token}"))
     }
 
+    /// Ends the host and gives its data directory for another one.
+    pub fn stopped(mut self) -> Home {
+        let home = std::mem::replace(&mut self.home, Home::new());
+        self.end();
+        home
+    }
+
     /// Ends the host and gives what it wrote on standard error.
     pub fn end(mut self) -> Ran {
         let mut child = self.child.take().unwrap();

@@ -29,6 +29,8 @@ mod diagnostics;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod health;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod live;

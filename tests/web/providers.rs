@@ -100,6 +100,15 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     centre.home.operate(&["providers", "accept", "lab", "alpha"]).exits(0).says(&["once more", "accepted: 1"]);
     centre.home.operate(&["providers", "accept", "lab"]).exits(4).says(&["nothing waits"]);
     assert_eq!(centre.home.json(&["invoke", "mcp.call", call]).0, 3);
+    centre.home.run(&["describe", "mcp.call"]).exits(0).says(&["`lab`"]);
+
+    // What is again what was accepted has been something else, and says so.
+    tools(&file, "in between");
+    until("the change", || is("ready", "1 out of use"));
+    tools(&file, "once more");
+    let words = "another one in between, and is what was accepted again";
+    until("the way back", || operator.get("/providers/lab").body.contains(words).then_some(()));
+    centre.home.operate(&["providers", "accept", "lab", "alpha"]).exits(0).says(&[words, "accepted: 1"]);
 }
 
 #[test]
@@ -111,7 +120,9 @@ fn a_token_is_read_from_standard_input_and_never_shown() {
         |words: &[&str], input: &str| home.run_with(&[words, &["--operator-token-file", &token]].concat(), input);
     let set = ["providers", "credential", "set", "web"];
     home.run_with(&set, "token-of-the-web").exits(4);
-    operate(&set, "two words").exits(4).says(&["no token"]);
+    for unfit in ["two words", "7-short"] {
+        operate(&set, unfit).exits(4).says(&["no token"]);
+    }
     operate(&["providers", "credential", "set", "nobody"], "token-of-the-web")
         .exits(4)
         .says(&["no server is configured"]);

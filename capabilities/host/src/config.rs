@@ -4,10 +4,13 @@ mod agents;
 mod bindings;
 mod channels;
 mod edges;
+mod error;
+mod lines;
 mod mail;
 mod mcp;
 mod providers;
 mod repositories;
+mod secrets;
 mod skills;
 mod standing;
 mod surface;
@@ -20,10 +23,12 @@ pub use bindings::{AuthScheme, Bindings, EndpointTable, HttpTable, WorkspaceTabl
 pub(crate) use channels::{ChannelSettings, Form};
 pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, Id};
 pub use edges::{EdgeKind, EdgeTable, FallbackWord};
+pub use error::ConfigError;
 pub use mail::MailTable;
 pub use mcp::{McpClientTable, McpList, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use repositories::RepositoryTable;
+pub use secrets::SecretTable;
 pub use skills::SkillsTable;
 pub use standing::{ApprovalsTable, GrantTable, Span};
 pub use surface::{ResultsTable, SurfaceTable};
@@ -32,7 +37,7 @@ pub use web::{WebSettings, WebTable};
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use capability_core::approval::GrantLimits;
 use capability_core::contract::is_valid_name;
@@ -42,7 +47,9 @@ use capability_core::registry::Registry;
 use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
-use crate::data_dir::{DataDirError, read_private};
+use crate::data_dir::read_private;
+use crate::secrets::SecretSettings;
+use lines::{KEYS, line_in, line_of};
 
 /// What an operator wrote into `config.toml`; everything has a default, and an unknown key is refused.
 ///
@@ -115,6 +122,11 @@ use crate::data_dir::{DataDirError, read_private};
 /// from = "house@example.org"
 /// recipients = ["ada@example.org"]
 ///
+/// [secrets.deploy_token]
+/// dotenv = "/etc/capability/deploy.env"
+/// key = "DEPLOY_TOKEN"
+/// expires = "2027-01-31T00:00:00Z"
+///
 /// [mcp.servers.docs]
 /// command = ["/usr/local/bin/docs-server", "--stdio"]
 /// env = ["TZ"]
@@ -171,6 +183,8 @@ pub struct Config {
     pub mail: Option<MailTable>,
     /// The repositories behind `Repository` handles, by name.
     pub repositories: BTreeMap<String, RepositoryTable>,
+    /// Where secrets come from that do not lie in `secrets` in the data directory, and when any of them ends; by name.
+    pub secrets: BTreeMap<String, SecretTable>,
     /// Who carries out capabilities beside this host, by the names that rules and the log know them by.
     pub edges: BTreeMap<String, EdgeTable>,
     /// Whether another one stands in for a first choice that cannot be reached, by capability; none does, unless it is said.
@@ -192,6 +206,9 @@ pub struct Config {
     /// What stands behind the handles, checked.
     #[serde(skip)]
     bindings: Bindings,
+    /// `secrets`, checked.
+    #[serde(skip)]
+    secret_settings: BTreeMap<String, SecretSettings>,
     /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
@@ -264,42 +281,6 @@ impl ConfiguredLimits {
 
 /// The most services that are listed.
 const MAX_SERVICES: usize = 32;
-
-/// Why a configuration file is not used.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The file cannot be read.
-    File(DataDirError),
-    /// It does not say what it could say.
-    Wrong {
-        /// Which file.
-        path: PathBuf,
-        /// Which line, from 1, when one is to blame.
-        line: Option<usize>,
-        /// What is wrong.
-        what: String,
-        /// What would be right.
-        help: &'static str,
-    },
-}
-
-impl core::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::Wrong { path, line, what, help } => {
-                write!(f, "`{}`", path.display())?;
-                if let Some(line) = line {
-                    write!(f, " line {line}")?;
-                }
-                write!(f, ": {what}\nhelp: {help}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 impl Config {
     /// Reads the file; all defaults when there is none.
@@ -397,6 +378,8 @@ impl Config {
         text.clone_into(&mut config.text);
         config.bindings.repositories = repositories::checked(&config.repositories)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.secret_settings = secrets::checked(&config.secrets)
+            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.bindings.trees = trees::checked(&config.trees)
             .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
         config.bindings.agents = agents::checked(&config.agents)
@@ -486,124 +469,5 @@ impl Config {
     }
 }
 
-/// What can be written at all.
-const KEYS: &str = "keys are `services`; under `[limits]` `per_turn`, `approval_lifetime_s`, `workers`, `threads`; under `[isolation]` `in_process`; under `[approvals]` `retain`; under `[results]` `keep`; under `[surface]` `pinned`; under `[grants.\"NAME\"]` `max`, `uses`; under `[subjects.\"NAME\"]` `capabilities`; under `[http]` `allow`, `ca_file`; under `[workspace]` `root`; under `[repositories.NAME]` `path`, or `url`, `ca_file`, `server_name`, `user`, `password_file`, `depth`; under `[trees.NAME]` `path`, `live`, `from`, `any_direction`; under `[agents.NAME]` `subject`, `slot`, `command`, `env`, `set`, `secrets`, `cwd`, `timeout`; under `[mail]` `server`, `security`, `ca_file`, `server_name`, `user`, `password_file`, `from`, `recipients`; under `[edges.NAME]` `kind`, `carries_out`; under `[fallback]` and `[bind]` names of capabilities; under `[skills]` `folder`; under `[web]` `listen`, `hosts`; under `[mcp]` `listen`, `hosts`, `turn`, `patience`, `list`; under `[mcp.clients.NAME]` `person`; under `[mcp.servers.NAME]` `command`, `env`, `set`, `secrets`, `cwd`, or `url`, `headers`, `token_file`, `ca_file`, `server_name`, and `start`, `discovery_s`; under `[[mcp.servers.NAME.tools]]` `tool`, `definition`, `side_effect`, `network`; under `[channels]` `listen`, `retain`, and what each kind of channel has under `[channels.NAME]`; under `[endpoints.NAME]` `url`, `reach`, `ca_file`, `server_name`, `auth`, `token_file`, `password_file`";
-
-/// The line of a key in a table, or else the table's own.
-fn line_in(text: &str, table: &str, key: &str) -> Option<usize> {
-    let headed = |line: &str| line.trim().replace(['"', '\''], "") == format!("[{table}]");
-    let header = text.lines().position(headed)?;
-    let inside = text.lines().skip(header + 1).take_while(|line| !line.trim_start().starts_with('['));
-    let at = inside.into_iter().position(|line| line.trim_start().starts_with(key));
-    Some(header + 1 + at.map_or(0, |at| at + 1))
-}
-
-fn line_of(text: &str, key: &str) -> Option<usize> {
-    text.lines().position(|line| line.trim_start().starts_with(key)).map(|at| at + 1)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::Config;
-    use std::path::Path;
-
-    fn refused(text: &str) -> String {
-        Config::parse(Path::new("config.toml"), text.as_bytes()).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn everything_has_a_default() {
-        let parse = |text: &str| Config::parse(Path::new("c"), text.as_bytes()).unwrap();
-        assert_eq!(parse(""), Config::default());
-        let config = parse("services = [\"ssh.service\"]\n[limits]\nper_turn = 4\n");
-        assert_eq!((config.services.len(), config.limits.per_turn, config.limits.threads), (1, 4, 64));
-        assert_eq!(Config::read(Path::new("/nonexistent/config.toml")).unwrap(), Config::default());
-    }
-
-    #[test]
-    fn a_mistake_names_file_line_and_what_is_right() {
-        for (text, line, words) in [
-            ("\nservice = []\n", 2, "unknown field `service`"),
-            ("[limits]\nper_turn = \"x\"\n", 2, "invalid type"),
-            ("[limits]\nper_turn = 0\n", 2, "`per_turn` is 0: it is 1 to 1000"),
-            ("[limits]\nthreads = 5000\n", 2, "`threads` is 5000"),
-            ("services = [\n", 1, ""),
-            ("services = [\"../x.service\"]\n", 1, "is no service name"),
-            ("services = [\"ssh\"]\n", 1, "is no service name"),
-            ("\n[subjects.local]\ncapabilities = []\n", 2, "`local` declares everything"),
-            ("\n\n[subjects.\"local\"]\ncapabilities = []\n", 3, "`local` declares everything"),
-            ("[approvals]\nretain = \"7 days\"\n", 2, "a span of time is a whole number"),
-            ("\n[approvals]\n\nretain = \"0s\"\n", 4, "`retain` is no time, or more than 90 days"),
-            ("[approvals]\nretain = \"91d\"\n", 2, "more than 90 days"),
-            ("[grants.\"a.b\"]\nmax = \"5m\"\n", 1, "missing field `uses`"),
-            ("[grants.\"a.b\"]\nmax = \"5m\"\nuses = 0\n", 3, "nonzero"),
-            ("[http]\nallow = [\"127.0.0.1\"]\n", 2, "`127.0.0.1` is no place"),
-            ("[http]\nallow = [\"http://a:80\"]\n", 2, "is no place"),
-            ("[http]\nca_file = \"home-ca.pem\"\n", 2, "`ca_file` does not begin"),
-            ("[workspace]\nroot = \"notes\"\n", 2, "does not begin at the root"),
-            ("[workspace]\nroot = \"/a/../b\"\n", 2, "does not begin at the root"),
-            ("[web]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
-            ("[web]\n\nhosts = [\"*\"]\n", 3, "`*` is no host name"),
-            ("[mcp]\nlisten = \"localhost:1\"\n", 2, "`localhost:1` is no address and port"),
-            ("[mcp]\n\nturn = \"1s\"\n", 3, "`turn` is shorter or longer than it may be"),
-            ("[mcp]\nhosts = [\"a\"]\n", 2, "nobody listens"),
-            ("[mcp.clients.a]\nhuman = \"b\"\n", 2, "unknown field `human`"),
-            ("[workspace]\n", 1, "missing field `root`"),
-            ("[mail]\nserver = \"a\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n", 2, "`a` is no place"),
-            (
-                "[mail]\nserver = \"a:25\"\nsecurity = \"none\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n",
-                3,
-                "another machine",
-            ),
-            ("[mail]\nserver = \"a:25\"\nfrom = \"a\"\nrecipients = [\"@b\"]\n", 3, "no plain mail address"),
-            ("[mail]\nserver = \"a:25\"\nfrom = \"a@b\"\nrecipients = []\n", 4, "nobody is listed"),
-            ("[mail]\nserver = \"a:25\"\nfrom = \"a@b\"\nrecipients = [\"*\"]\n", 4, "neither an address nor"),
-            (
-                "[mail]\nserver = \"a:25\"\nuser = \"u\"\nfrom = \"a@b\"\nrecipients = [\"@b\"]\n",
-                3,
-                "do not go together",
-            ),
-            ("[repositories.a]\n", 1, "either `path` or `url`"),
-            ("[repositories.a]\npath = \"a\"\n", 2, "does not begin at the root"),
-            ("[repositories.a]\npath = \"/a\"\ndepth = 2\n", 2, "on this machine"),
-            ("[repositories.a]\nurl = \"git://a/b\"\n", 2, "no plain address"),
-            ("[repositories.a]\nurl = \"https://u:p@a/b\"\n", 2, "no plain address"),
-            ("[repositories.a]\nurl = \"https://a/b\"\nuser = \"u\"\n", 3, "do not go together"),
-            ("[endpoints.a]\nreach = \"lan\"\nurl = \"http://a\"\n", 2, "unknown variant `lan`"),
-            ("[endpoints.a]\n\nurl = \"http://u:p@a\"\n", 3, "no plain address"),
-            ("[endpoints.a]\nurl = \"http://a/?q\"\n", 2, "no plain address"),
-            ("[endpoints.a]\nurl = \"http://a/b//c\"\n", 2, "no plain address"),
-            ("[endpoints.a]\nurl = \"http://a/../c\"\n", 2, "no plain address"),
-            ("[endpoints.\"A\"]\nurl = \"http://a\"\n", 2, "`A` is no endpoint's name"),
-            ("[endpoints.a]\nurl = \"http://a\"\nca_file = \"/x\"\n", 3, "an `http` address has none"),
-            ("[endpoints.a]\nurl = \"https://a\"\nca_file = \"x\"\n", 3, "`ca_file` does not begin"),
-            ("[endpoints.a]\nurl = \"https://a\"\nserver_name = \"a:1\"\n", 3, "`a:1` is no host name"),
-            ("[endpoints.a]\nurl = \"https://a\"\nauth = \"pihole\"\n", 3, "do not go together"),
-            ("[endpoints.a]\nurl = \"https://a\"\npassword_file = \"/x\"\n", 1, "do not go together"),
-            ("[endpoints.a]\nurl = \"https://a\"\ninsecure = true\n", 3, "unknown field `insecure`"),
-            ("[mcp.servers.a]\n", 1, "neither `command` nor `url`"),
-            ("\n[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://a\"\n", 4, "both `command` and `url`"),
-            ("[mcp.servers.A]\ncommand = [\"x\"]\n", 1, "`A` is no server's name"),
-            ("[mcp.servers.a]\ncommand = [\"\"]\n", 2, "names no program"),
-            ("[mcp.servers.a]\ncommand = [\"x\"]\nenv = [\"A=B\"]\n", 3, "`A=B` is no variable's name"),
-            ("[mcp.servers.a]\ncommand = [\"x\"]\ncwd = \"notes\"\n", 3, "`cwd` does not begin"),
-            ("[mcp.servers.a]\ncommand = [\"x\"]\nsecrets = { T = \"t\" }\n", 3, "`secrets` does not begin"),
-            ("[mcp.servers.a]\ncommand = [\"x\"]\ntoken_file = \"/t\"\n", 3, "is about an address"),
-            ("[mcp.servers.a]\nurl = \"https://a\"\nenv = [\"A\"]\n", 3, "is about a program"),
-            ("[mcp.servers.a]\nurl = \"https://a?token=x\"\n", 2, "no plain address"),
-            ("[mcp.servers.a]\nurl = \"https://a\"\nheaders = { Authorization = \"x\" }\n", 3, "that the host writes"),
-            ("[mcp.servers.a]\ncommand = [\"x\"]\nstart = \"now\"\n", 3, "unknown variant `now`"),
-            ("[mcp.servers.a]\ncommand = [\"x\"]\ndiscovery_s = 0\n", 3, "`discovery_s` is 0"),
-            ("[mcp.servers.a]\ncommand = [\"x\"]\nshell = true\n", 3, "unknown field `shell`"),
-            (
-                "[mcp.servers.a]\ncommand = [\"x\"]\n[[mcp.servers.a.tools]]\ntool = \"t\"\ndefinition = \"x\"\nside_effect = \"read_only\"\nnetwork = \"local\"\n",
-                1,
-                "the line about `t` names no definition",
-            ),
-        ] {
-            let error = refused(text);
-            assert!(error.starts_with(&format!("`config.toml` line {line}: ")), "{text:?}: {error}");
-            assert!(error.contains(words) && error.contains("\nhelp: "), "{text:?}: {error}");
-        }
-    }
-}
+mod tests;

@@ -27,9 +27,11 @@ use crate::error::{HostError, SettingError};
 use crate::mcp::Clients;
 use crate::operator::Credential;
 use crate::policy::{FilePolicy, Places, PolicyError, RequiredPolicy};
+use crate::protocol::SecretShown;
 use crate::provider::{HostEdges, HostProviders, ProviderSetup};
 use crate::runner::{HostRunner, Placement};
 use crate::schedule::Schedules;
+use crate::secrets::{Knowing, Secrets, credential_state, private_text};
 use crate::skill::HostSkills;
 use crate::store::sqlite::{SqliteApprovals, SqliteInbox, SqliteJournal};
 use crate::store::{Database, FileOptIns};
@@ -144,7 +146,12 @@ impl Host {
         let required = Arc::new(RequiredPolicy::new(Arc::clone(&policy), &Registered::of(entries.iter().copied()))?);
         let folder = skills_folder(&config, &data_dir)?;
         let skills = HostSkills::open(folder, database.skills(), Arc::clone(&required), entries)?;
-        let health = Arc::new(HealthWatch::new(Arc::clone(&log) as _, Arc::new(database.health())));
+        let (log_of_health, kept) = (Arc::clone(&log) as _, Arc::new(database.health()));
+        // What cannot be read now is tried again later: a host runs without it.
+        let health = Arc::new(match kept.kept() {
+            Ok(known) => HealthWatch::restored(log_of_health, kept, known),
+            Err(_) => HealthWatch::new(log_of_health, kept),
+        });
         let device = machine(data_dir.path(), config.services.clone());
         let journal = database.journal();
         let changes = tokio::sync::watch::Sender::new(0);
@@ -197,11 +204,12 @@ impl Host {
             key,
             limits: config.limits.for_executor(),
         });
+        executor.redact_with(Arc::new(Knowing));
         if !config.results.keep.0.is_zero() {
             executor.keep_results(Arc::clone(&results) as _);
         }
         let operators = Operators { mint: operators, credential, executor: executor.clone() };
-        Ok(Self {
+        let host = Self {
             executor,
             sessions,
             operators,
@@ -229,7 +237,9 @@ impl Host {
             opened,
             log,
             data_dir,
-        })
+        };
+        host.learn_secrets();
+        Ok(host)
     }
 
     /// How tools have been doing.
@@ -397,6 +407,28 @@ impl Host {
         &self.environment
     }
 
+    /// The secrets of this host.
+    pub(crate) fn secrets(&self) -> Secrets {
+        Secrets::new(self.data_dir.secrets(), Arc::new(self.config.secret_settings().clone()))
+    }
+
+    /// Every secret and every credential, without a word of them.
+    pub(crate) fn secret_states(&self) -> Vec<SecretShown> {
+        let mut states = self.secrets().states();
+        let of_services = self.config.credential_files().into_iter().filter(|(name, _)| !name.starts_with("secrets."));
+        states.extend(of_services.map(|(name, file)| credential_state(name, &file)));
+        states
+    }
+
+    /// Reads every secret that there is now, so that whatever goes out from here on holds none of them: one that was changed
+    /// since it was last used among them.
+    pub(crate) fn learn_secrets(&self) {
+        self.secrets().learn();
+        for (_, file) in self.config.credential_files() {
+            let _ = private_text(&file);
+        }
+    }
+
     /// The configuration that was read at start.
     #[must_use]
     pub const fn config(&self) -> &Config {
@@ -440,6 +472,8 @@ impl Host {
     /// Gives back what the host holds at services outside, such as sessions. To be awaited before it is dropped; without it
     /// those end by themselves, later.
     pub async fn close(&self) {
+        // What it does not take now it has not seen: the counts of the last minute.
+        let _ = self.health.settle().await;
         self.providers.close().await;
         self.broker.close().await;
     }
@@ -493,10 +527,11 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
         authorities: bindings.authorities.clone(),
         workspace,
         secrets: Some(data_dir.secrets()),
+        named_secrets: config.secret_settings().clone(),
         mail: bindings.mail.clone(),
         trees: bindings.trees.clone(),
         repositories: Some((bindings.repositories.clone(), data_dir.repositories())),
-        own: bindings.credentials().chain([data_dir.path().to_owned()]).collect(),
+        own: config.credential_files().into_iter().map(|(_, file)| file).chain([data_dir.path().to_owned()]).collect(),
     })
 }
 

@@ -47,6 +47,7 @@ mod protocol;
 pub mod provider;
 pub mod runner;
 mod schedule;
+pub mod secrets;
 mod service;
 pub mod skill;
 mod socket;

@@ -9,7 +9,7 @@ mod skills;
 mod surface;
 
 pub use inbox::{ChannelCode, Delivered, InboxPart, InboxRow};
-pub use kept::{Entry, JournalPart, RepositoryState, ReviewShown, ScheduleShown, StateShown};
+pub use kept::{Entry, JournalPart, RepositoryState, ReviewShown, ScheduleShown, SecretShown, StateShown};
 pub use mcp::{
     Client, ClientShown, Greeting, McpRequest, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
 };
@@ -198,6 +198,8 @@ pub enum Request {
     ScheduleList(Proof),
     /// End a schedule. Operators only.
     ScheduleCancel(Proof, u64),
+    /// Every secret: where it comes from and whether it can be used.
+    SecretList,
     /// Every configured repository.
     RepositoryList,
     /// Fetch a repository that is elsewhere. Operators only.

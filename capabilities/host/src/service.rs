@@ -94,7 +94,7 @@ impl Service {
 
     /// Answers one request. `peer` is the process at the other end of the socket; none for this process itself.
     pub async fn handle(&self, request: &Request, peer: Option<Pid>) -> Reply {
-        let reply = self.perform(request, peer).await.unwrap_or_else(Reply::Fault);
+        let reply = redacted(self.perform(request, peer).await.unwrap_or_else(Reply::Fault));
         // Neither what was asked nor what was answered: whether it was, and for whom.
         let (refused, peer) = (matches!(reply, Reply::Fault(_)), peer.map(|peer| peer.as_raw_nonzero().get()));
         tracing::trace!(refused, peer, runs = request.runs_a_capability(), "a request is answered");
@@ -109,6 +109,7 @@ impl Service {
         let now = self.host.environment().now();
         self.host.results().forget(now);
         self.settle_channels().await;
+        crate::blocking::blocking(|| self.host.learn_secrets());
         let _ = self.host.health().settle().await;
         self.host.run_due(now).await;
     }
@@ -195,6 +196,7 @@ impl Service {
             Request::ScheduleCancel(proof, number) => {
                 document(&self.cancel_schedule(&self.operator(proof, peer)?, *number).await?)
             }
+            Request::SecretList => document(&crate::blocking::blocking(|| self.host.secret_states())),
             Request::RepositoryList => document(&self.host.repositories()),
             Request::RepositoryFetch(proof, name) => {
                 let operator = self.operator(proof, peer)?;
@@ -381,6 +383,20 @@ fn terminal(peer: Option<Pid>) -> Option<TerminalBinding> {
     match peer {
         Some(peer) => TerminalBinding::of(peer.as_raw_nonzero().get()),
         None => TerminalBinding::of_this_process(),
+    }
+}
+
+/// What goes to a command line or to a program holds no secret.
+fn redacted(reply: Reply) -> Reply {
+    let redactor = crate::secrets::redactor();
+    match reply {
+        Reply::Document(document) => Reply::Document(redactor.value(document)),
+        Reply::Outcome(outcome) => Reply::Outcome(redactor.value(outcome)),
+        Reply::Fault(Fault { message, help, exit }) => Reply::Fault(Fault {
+            message: redactor.text(&message).into_owned(),
+            help: help.map(|help| redactor.text(&help).into_owned()),
+            exit,
+        }),
     }
 }
 

@@ -1,52 +1,16 @@
 //! Variables that decide what runs, and are therefore not set.
 
-/// Whole names.
-const NAMES: &[&str] = &[
-    "BASHOPTS",
-    "BASH_ENV",
-    "CDPATH",
-    "EDITOR",
-    "ENV",
-    "GLIBC_TUNABLES",
-    "HOME",
-    "IFS",
-    "NODE_OPTIONS",
-    "PAGER",
-    "PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PROMPT_COMMAND",
-    "PS4",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "RUBYLIB",
-    "RUBYOPT",
-    "SHELL",
-    "SHELLOPTS",
-    "TMPDIR",
-    "VISUAL",
-];
-/// How names begin.
-const BEGINNINGS: &[&str] = &["BASH_FUNC_", "DYLD_", "GIT_CONFIG", "GIT_SSH", "LD_"];
-/// How names end.
-const ENDS: &[&str] = &["_COMMAND", "_PROXY"];
+use capability_core::handle::{is_bindable_variable, is_execution_control, is_variable_name};
 
 /// Whether a command may be given a variable of this name.
 ///
 /// # Errors
 /// What is wrong with it, and what to do.
 pub(super) fn is_settable(name: &str) -> Result<(), &'static str> {
-    let formed = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if !formed {
+    if !is_variable_name(name) {
         return Err("a name in `env` is none that a shell knows; use letters, digits and `_`, a digit not first");
     }
-    let upper = name.to_ascii_uppercase();
-    let decides = NAMES.contains(&upper.as_str())
-        || BEGINNINGS.iter().any(|begin| upper.starts_with(begin))
-        || ENDS.iter().any(|end| upper.ends_with(end));
-    if decides {
+    if is_execution_control(name) {
         return Err(
             "a name in `env` decides which programs run or what they load; set it inside a `script`, where it is seen",
         );
@@ -54,9 +18,22 @@ pub(super) fn is_settable(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Whether a secret may be bound to a variable of this name.
+///
+/// # Errors
+/// What is wrong with it, and what to do.
+pub(super) fn takes_a_secret(name: &str) -> Result<(), &'static str> {
+    if is_bindable_variable(name) {
+        return Ok(());
+    }
+    Err(
+        "a variable in `secrets` decides what runs, or what a language's own programs load; bind the secret to a name of its own, such as `DEPLOY_TOKEN`",
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_settable;
+    use super::{is_settable, takes_a_secret};
 
     #[test]
     fn what_decides_what_runs_is_not_set() {
@@ -83,7 +60,7 @@ mod tests {
             "A\nB",
             "Ä",
         ] {
-            assert!(is_settable(name).is_err(), "{name}");
+            assert!(is_settable(name).is_err() && takes_a_secret(name).is_err(), "{name}");
         }
         for name in ["A", "_x1", "RUST_LOG", "NODE_ENV", "CI", "PATHS"] {
             assert_eq!(is_settable(name), Ok(()), "{name}");

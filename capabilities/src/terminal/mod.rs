@@ -10,13 +10,15 @@ mod shown;
 
 use std::fmt::Write as _;
 
-use capability_core::handle::{Command, Context, HowEnded, KeptOutput, MAX_READ_BYTES, Read, Terminal, Workspace};
+use capability_core::handle::{
+    Command, Context, HowEnded, KeptOutput, MAX_READ_BYTES, Read, SecretUse, Terminal, Workspace, is_configured_name,
+};
 use capability_core::{Failure, Preview, capability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use environment::is_settable;
+use environment::{is_settable, takes_a_secret};
 use guard::{Judgement, judge_argv, judge_script};
 
 /// One variable of a command's environment.
@@ -29,6 +31,19 @@ pub struct Variable {
     /// Its value.
     #[schemars(length(max = 8192))]
     pub value: String,
+}
+
+/// A secret that a command is given, for this one call.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoundSecret {
+    /// The variable that holds it. The subject declares it, as `secret.bind:DEPLOY_TOKEN`; none that decides what runs, such as
+    /// `PATH`.
+    #[schemars(length(min = 1, max = 128))]
+    pub variable: String,
+    /// The secret's name, as the operator configured it.
+    #[schemars(length(min = 1, max = 32))]
+    pub secret: String,
 }
 
 /// A command: either `argv`, which no shell reads, or `script`, which `bash` does.
@@ -47,6 +62,9 @@ pub struct Execution {
     /// Variables beside those that every command has.
     #[schemars(length(max = 64))]
     pub env: Option<Vec<Variable>>,
+    /// Secrets that the command finds in variables. A person is asked each time; what it writes comes back without their values.
+    #[schemars(length(max = 16))]
+    pub secrets: Option<Vec<BoundSecret>>,
     /// How long it may run, in seconds. A minute when it is left out.
     #[schemars(range(min = 1, max = 290))]
     pub timeout: Option<u16>,
@@ -141,6 +159,7 @@ pub async fn terminal_exec(
         timeout_ms: (u32::from(wanted.seconds()) * 1000).min(u32::try_from(left).unwrap_or(u32::MAX)).max(1),
         workdir: wanted.workdir().to_owned(),
         environment: wanted.env.unwrap_or_default().into_iter().map(|set| (set.name, set.value)).collect(),
+        secrets: uses(wanted.secrets.as_deref()),
         argv: words(wanted.argv, wanted.script),
     };
     let end = terminal.run(command).await?;
@@ -170,6 +189,12 @@ const DEFAULT_SECONDS: u16 = 60;
 /// What of the call's time is kept for telling.
 const LAST_MS: u128 = 2_000;
 
+/// The secrets as the handle takes them.
+fn uses(secrets: Option<&[BoundSecret]>) -> Vec<SecretUse> {
+    let each = secrets.into_iter().flatten();
+    each.map(|one| SecretUse { variable: one.variable.clone(), secret: one.secret.clone() }).collect()
+}
+
 /// What is run: the words as they are, or `bash` with the script.
 fn words(argv: Option<Vec<String>>, script: Option<String>) -> Vec<String> {
     let shell = |script: String| {
@@ -196,6 +221,17 @@ fn makes_sense(wanted: &Execution) -> Result<(), String> {
     for set in wanted.env.iter().flatten() {
         is_settable(&set.name).map_err(str::to_owned)?;
     }
+    let secrets = wanted.secrets.as_deref().unwrap_or_default();
+    for (at, one) in secrets.iter().enumerate() {
+        takes_a_secret(&one.variable).map_err(str::to_owned)?;
+        if !is_configured_name(&one.secret) {
+            return Err("a name in `secrets` is no secret's; write it as the operator configured it".to_owned());
+        }
+        let set = wanted.env.iter().flatten().any(|set| set.name == one.variable);
+        if set || secrets.iter().take(at).any(|other| other.variable == one.variable) {
+            return Err("one variable is given two values; give it one, in `env` or in `secrets`".to_owned());
+        }
+    }
     wanted.judged("").map(drop)
 }
 
@@ -217,6 +253,9 @@ async fn what_would_run(
     for set in wanted.env.iter().flatten() {
         let _ = writeln!(text, "sets `{}`", set.name);
     }
+    for one in wanted.secrets.iter().flatten() {
+        let _ = writeln!(text, "gives it the secret `{}` as `{}`", one.secret, one.variable);
+    }
     let _ = writeln!(text, "for {} s at most", wanted.seconds());
     let mut rests_on = Vec::new();
     for path in shown::own_programs(&judgement, workdir, &root) {
@@ -235,5 +274,5 @@ async fn what_would_run(
         }
     }
     let acts_on = shown::acts_on(&judgement, wanted.argv.as_deref(), wanted.script.as_deref());
-    Ok(Preview { text, rests_on, raise: judgement.why.raise(), acts_on })
+    Ok(Preview { text, rests_on, raise: judgement.why.raise(), acts_on, secrets: uses(wanted.secrets.as_deref()) })
 }

@@ -71,7 +71,7 @@ pub(crate) struct DigestInput<'a> {
 impl DigestInput<'_> {
     /// HMAC-SHA-256 over a length-prefixed encoding: no two inputs share an encoding.
     pub(crate) fn digest(&self, key: &DigestKey) -> InvocationDigest {
-        let mut encoding = Encoding::under(key, b"capability invocation digest, version 2");
+        let mut encoding = Encoding::under(key, b"capability invocation digest, version 3");
         self.what(&mut encoding);
         encoding.field(self.arguments);
         self.acts_on(&mut encoding);
@@ -87,6 +87,12 @@ impl DigestInput<'_> {
         encoding.field(&(acts_on.len() as u64).to_be_bytes());
         for text in acts_on {
             encoding.field(text.as_bytes());
+        }
+        let secrets = self.preview.map_or(&[][..], |preview| &preview.secrets);
+        encoding.field(&(secrets.len() as u64).to_be_bytes());
+        for one in secrets {
+            encoding.field(one.variable.as_bytes());
+            encoding.field(one.secret.as_bytes());
         }
         for rests_on in self.preview.iter().flat_map(|preview| &preview.rests_on) {
             encoding.field(rests_on);
@@ -223,6 +229,7 @@ mod tests {
     use super::{DigestInput, DigestKey, Ground};
     use crate::approval::GrantScope;
     use crate::contract::TargetKind;
+    use crate::handle::SecretUse;
     use crate::preview::{Concern, Preview, Raise};
     use crate::provider::ProviderType;
     use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
@@ -237,6 +244,10 @@ mod tests {
         }
     }
 
+    fn secret(variable: &str, secret: &str) -> SecretUse {
+        SecretUse { variable: variable.to_owned(), secret: secret.to_owned() }
+    }
+
     /// Every field moves the digest, and moving text from one field to the next is not the same.
     #[test]
     fn every_field_counts() {
@@ -247,6 +258,7 @@ mod tests {
             rests_on: vec![[hash; 32]],
             raise: None,
             acts_on: Vec::new(),
+            secrets: Vec::new(),
         };
         let raising = |raise| Preview { raise: Some(raise), ..preview("a", 1) };
         let previews = [
@@ -258,6 +270,9 @@ mod tests {
             raising(Raise::ask(Concern::GuardBlock)),
             Preview { acts_on: vec!["b".to_owned()], ..preview("a", 1) },
             Preview { acts_on: vec![String::new(), "b".to_owned()], ..preview("a", 1) },
+            Preview { secrets: vec![secret("A", "b")], ..preview("a", 1) },
+            Preview { secrets: vec![secret("A", "c")], ..preview("a", 1) },
+            Preview { secrets: vec![secret("A", "b"), secret("B", "b")], ..preview("a", 1) },
         ];
         let base = || DigestInput {
             capability: "web.search",

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{ChannelKind, ChannelName, ChannelRule, EdgeSet, RulesAsked, SkillSet};
+use super::{
+    ChannelKind, ChannelName, ChannelRule, ConfiguredName, EdgeSet, FamilyName, RulesAsked, SchemaPlace, SkillSet,
+};
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
@@ -120,37 +122,14 @@ impl Serialize for Asked {
     }
 }
 
-/// Where in a capability's *own schema* a refusal arose: keyword and schema path, neither of which a caller can choose.
-///
-/// Boxed: few records have one, and every record would carry its size.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct SchemaPlace(Box<Place>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Place {
-    keyword: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    schema_path: String,
-}
-
-impl SchemaPlace {
-    /// In a schema that somebody else wrote: the standard keyword, and nothing of where it stands.
-    pub(crate) fn of_foreign(keyword: &'static str) -> Self {
-        Self::of_schema(keyword, String::new())
-    }
-
-    /// Reached only from the validator, with a path inside the compiled schema.
-    pub(crate) fn of_schema(keyword: &'static str, schema_path: String) -> Self {
-        Self(Box::new(Place { keyword, schema_path }))
-    }
-}
-
-/// How an invocation ended, as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
+/// How a call ended.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Outcome")]
 pub enum OutcomeKind {
-    /// The body ran and its result was given.
+    /// It ran and its result was given.
     Executed,
     /// It waits for a person.
     Pending,
@@ -176,7 +155,8 @@ pub enum OutcomeKind {
     ResultInvalid,
     /// It ran, and its record could not be written.
     Withheld,
-    /// The host ended before it did. The next start of the log writes it; no caller is ever told.
+    /// The host ended before it did.
+    // The next start of the log writes it; no caller is ever told.
     Interrupted,
 }
 
@@ -372,29 +352,6 @@ pub enum SettingKey {
     },
 }
 
-/// The first segment of a registered name; it cannot be made from other text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-pub struct FamilyName(&'static str);
-
-impl From<CapabilityName> for FamilyName {
-    fn from(name: CapabilityName) -> Self {
-        let whole: &'static str = name.as_static();
-        Self(whole.split_once('.').map_or(whole, |(family, _)| family))
-    }
-}
-
-/// A name that an operator wrote into the configuration: `[a-z][a-z0-9_-]*`, at most 32 bytes; it cannot be made from other text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct ConfiguredName(Box<str>);
-
-impl ConfiguredName {
-    /// That name; `None` for a text that is none.
-    #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
-        is_configured_name(name).then(|| Self(name.into()))
-    }
-}
-
 /// What a log found when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -527,9 +484,12 @@ pub enum Event {
         #[serde(flatten)]
         asked: Asked,
         /// Which family of handle bound it.
-        source: HandleFamily,
-        /// The configured name, from the capability's own handle.
-        name: &'static str,
+        handle: HandleFamily,
+        /// Where it comes from; absent where the host does not say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<super::SecretSource>,
+        /// The configured name.
+        name: ConfiguredName,
     },
     /// A channel turned messages away. Of many within a short time the first ones have a record each and the rest one
     /// together, so that whoever floods a channel floods no log.

@@ -4,7 +4,7 @@ use super::invocation::{Confirmed, Course, Executed, Invocation, Stopped};
 use super::outcome::{Effect, Ended, sentence};
 use super::runner::{BodyEnd, Guarantees, Prepared};
 use crate::arguments::ResultFault;
-use crate::audit::{Event, Record, SchemaPlace, Submission};
+use crate::audit::{ConfiguredName, Event, Record, SchemaPlace, Submission};
 use crate::call::Call;
 use crate::code::{Code, Stage};
 use crate::contract::{Capability, Network, SideEffect};
@@ -89,13 +89,22 @@ fn recorded_first(course: &mut Course, entry: &Capability, guarantees: Guarantee
     let (asked, approval) = (|| course.ticket.asked(), course.ticket.approval);
     let intent = leaves_a_trace.then(|| Event::Intent { asked: asked(), approval, guarantees });
     let secrets = entry.handles().iter().filter(|kind| kind.family() == HandleFamily::Secret);
-    let bindings =
-        secrets.map(|kind| Event::SecretBinding { asked: asked(), source: kind.family(), name: kind.instance() });
+    let broker = &course.ticket.executor.broker;
+    let bindings = secrets.filter_map(|kind| {
+        let (source, name) = (broker.secret_source(kind.instance()), ConfiguredName::of(kind.instance())?);
+        Some(Event::SecretBinding { asked: asked(), handle: kind.family(), source, name })
+    });
+    let secrets = course.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()).map_or(&[][..], |p| &p.secrets);
+    let given = secrets.iter().filter_map(|one| {
+        let (source, name) = (broker.secret_source(&one.secret), ConfiguredName::of(&one.secret)?);
+        Some(Event::SecretBinding { asked: asked(), handle: HandleFamily::Terminal, source, name })
+    });
     let fallback = stands_in.then(|| Event::ProviderFallback { asked: asked() });
     fallback
         .into_iter()
         .chain(intent)
         .chain(bindings)
+        .chain(given)
         .fold(None, |_, event| Some(course.ticket.submit(Record { at: course.ticket.at(), event })))
 }
 

@@ -25,6 +25,11 @@ impl Course {
     pub(super) async fn audit(mut self: Box<Self>) -> Outcome {
         // Whoever comes here says how it ended; this is the fail-closed end of a path that does not exist.
         let ended = self.ended.take().unwrap_or(Ended::Cancelled);
+        // Here every outcome comes by, and what is recorded of it, kept of it and told of it comes after.
+        let ended = match self.ticket.executor.redaction.get() {
+            Some(redaction) => ended.redacted(&redaction.redactor()),
+            None => ended,
+        };
         let (code, result_bytes) = match &ended {
             Ended::Rejected(refusal) => (Some(refusal.code), None),
             Ended::Executed { result } => (None, Some(result.len() as u64)),

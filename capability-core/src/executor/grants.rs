@@ -370,7 +370,7 @@ fn stored_input<'a>(
         target: approval.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
         identity: &approval.identity,
         provider: (provider.provider_type, &provider.provider_id),
-        definition: provider.definition_digest(),
+        definition: provider.binding(),
         preview: approval.preview.as_ref(),
     })
 }

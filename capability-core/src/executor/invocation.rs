@@ -170,6 +170,7 @@ impl Course {
             ending: Ending::default(),
             rules: self.path_rules(entry),
             shown: std::sync::OnceLock::new(),
+            elsewhere: false,
         });
         self.held = Some(LeaseHolder::of(&lease));
         Call::new(lease)

@@ -6,9 +6,11 @@ use super::{Executor, Inner};
 use crate::contract::{Capability, Network};
 use crate::policy::{Binding, Contributor, OptIn, Policy, Question, Verdict, evaluate};
 use crate::provider::decide;
-use crate::provider::{Decisions, ProvidedTool, ProviderDecision, ProviderSnapshot, ProviderState, ProviderType};
+use crate::provider::{
+    Decisions, ProvidedTool, ProviderDecision, ProviderFact, ProviderSnapshot, ProviderState, ProviderType,
+};
 use crate::registry::Registered;
-use crate::session::Session;
+use crate::session::{Declarations, Session};
 use crate::time::Timestamp;
 
 impl Executor {
@@ -48,7 +50,10 @@ impl Executor {
             }
         };
         let revision = *policy.revision().as_bytes();
-        Decisions::new(session.identity().id, snapshot.revision(), revision, all)
+        // Whoever calls something by its name asks for nothing else.
+        let kinds = if called.is_none() { &ProviderType::ALL[..] } else { &[] };
+        let unready = kinds.iter().flat_map(|kind| admitting.unready(*kind, &snapshot)).collect();
+        Decisions::new(session.identity().id, snapshot.revision(), revision, all, unready)
     }
 }
 
@@ -120,6 +125,22 @@ impl Admitting<'_> {
         self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)))
     }
 
+    /// The providers of one kind that are not ready, as far as they are this session's to know of.
+    fn unready(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderFact> {
+        let Some((entry, _)) = self.way(kind) else { return Vec::new() };
+        let session = self.session.identity().id;
+        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        // Whoever declares one tool of a provider knows that there is the provider.
+        let name = entry.name().as_str();
+        let names =
+            |declared: &Declarations, id: &str| declared.cover_tool(name, id, "\0") || declared.names_a_tool_of(id);
+        let may_know = |state: &&ProviderState| {
+            let mut behind = self.session.behind().iter();
+            names(self.session.declarations(), &state.id) && behind.all(|own| names(&own.declarations, &state.id))
+        };
+        own.filter(may_know).filter_map(ProviderFact::of).collect()
+    }
+
     /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,
     /// and for nothing else.
     fn admitted(
@@ -140,6 +161,7 @@ impl Admitting<'_> {
             scope: named.map(|(provider, _)| provider),
             target: named.map(|(_, native)| (entry.target().kind, native)),
             acts_on: &[],
+            secrets: &[],
             mode: identity.mode,
             opt_in: match decision.class.network {
                 Network::Local => OptIn::Off,

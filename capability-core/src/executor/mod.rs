@@ -48,6 +48,7 @@ use crate::code::{Code, Stage};
 use crate::handle::Broker;
 use crate::policy::PolicySource;
 use crate::provider::{ProviderSnapshot, Providers};
+use crate::redact::Redaction;
 use crate::registry::Registry;
 use crate::session::{Mode, Session, SessionMint};
 use crate::store::{Approvals, Found, Grants, History, OptIns, Results, Turns};
@@ -134,6 +135,8 @@ pub(crate) struct Inner {
     desk: tokio::sync::Mutex<BTreeSet<ApprovalId>>,
     /// Keeps results for their own sessions, once a host has said where.
     results: OnceLock<Arc<dyn Results>>,
+    /// Takes secrets out of outcomes, once a host has said what knows them.
+    redaction: OnceLock<Arc<dyn Redaction>>,
     /// Half of every invocation's id: random per start.
     start: [u8; 8],
     /// The other half: counted.
@@ -226,6 +229,7 @@ impl Executor {
             changes: tokio::sync::watch::Sender::default(),
             desk,
             results: OnceLock::new(),
+            redaction: OnceLock::new(),
             start,
             count,
         };
@@ -242,6 +246,13 @@ impl Executor {
     /// said later changes nothing, and without it nothing is kept.
     pub fn keep_results(&self, results: Arc<dyn Results>) {
         let _ = self.0.results.set(results);
+    }
+
+    /// Takes secrets out of every outcome that is given from here on: of results, of sentences, and of what is kept for the
+    /// session. Said once, by the host; what is said later changes nothing. Without it every outcome is given as it is: such a
+    /// host has no secrets.
+    pub fn redact_with(&self, redaction: Arc<dyn Redaction>) {
+        let _ = self.0.redaction.set(redaction);
     }
 
     /// The rules in force at this moment.

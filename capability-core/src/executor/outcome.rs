@@ -15,6 +15,7 @@ use crate::contract::{Capability, Class, Network, SideEffect};
 use crate::handle::HandleFamily;
 use crate::observation::Observation;
 use crate::provider::{Diagnostic, ProviderDecision};
+use crate::redact::Redactor;
 use crate::time::Timestamp;
 
 /// What became of the world.
@@ -162,6 +163,38 @@ impl Ended {
             Self::ResultTooLarge { .. } => OutcomeKind::ResultTooLarge,
             Self::ResultInvalid => OutcomeKind::ResultInvalid,
             Self::Withheld => OutcomeKind::Withheld,
+        }
+    }
+}
+
+impl Ended {
+    /// It without secrets in anybody's words.
+    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
+        let text = |text: String| redactor.text(&text).into_owned();
+        match self {
+            Self::Executed { result } => match redactor.json(&result) {
+                Cow::Borrowed(_) => Self::Executed { result },
+                Cow::Owned(result) => Self::Executed { result },
+            },
+            Self::Rejected(Refusal { code, message, help }) => {
+                let words = |words: Cow<'static, str>| match words {
+                    // Ours, and the same for everybody.
+                    Cow::Borrowed(words) => Cow::Borrowed(words),
+                    Cow::Owned(words) => text(words).into(),
+                };
+                Self::Rejected(Refusal { code, message: words(message), help: words(help) })
+            }
+            Self::Denied { reason, note } => Self::Denied { reason, note: note.map(text) },
+            Self::Failed { message } => Self::Failed { message: message.map(text) },
+            plain @ (Self::Pending { .. }
+            | Self::Expired
+            | Self::Superseded { .. }
+            | Self::Cancelled
+            | Self::TimedOut
+            | Self::Panicked
+            | Self::ResultTooLarge { .. }
+            | Self::ResultInvalid
+            | Self::Withheld) => plain,
         }
     }
 }

@@ -84,6 +84,12 @@ impl Course {
         let policy = self.ticket.executor.policy.current();
         // What the author's own look found, once there has been one.
         let preview = self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview());
+        let secrets = preview.map_or(&[][..], |preview| &preview.secrets);
+        let broker = &self.ticket.executor.broker;
+        let binding = match binding {
+            Binding::Bound if !secrets.iter().all(|one| broker.binds_secret(&one.secret)) => Binding::SecretUnbound,
+            binding => binding,
+        };
         let question = Question {
             capability: entry,
             class,
@@ -94,6 +100,7 @@ impl Course {
             scope: self.scope.as_deref(),
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
             acts_on: preview.map_or(&[], |preview| &preview.acts_on),
+            secrets,
             mode: identity.mode,
             opt_in,
             binding,

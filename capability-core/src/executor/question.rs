@@ -35,7 +35,7 @@ impl Course {
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
             identity: self.ticket.session.identity(),
             provider: self.provider().map(|provider| (provider.provider_type, &*provider.provider_id))?,
-            definition: self.provider()?.definition_digest(),
+            definition: self.provider()?.binding(),
             preview: self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
         };
         Some(Question { course: self, held, decision: self.judged.as_ref()?, input })

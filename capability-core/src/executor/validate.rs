@@ -47,7 +47,7 @@ impl Invocation<Resolved> {
             match prepared {
                 Ok(prepared) => {
                     if let Some(preview) = prepared.preview() {
-                        call.lease().show(&preview.rests_on);
+                        call.lease().show(preview);
                         // What the author's look at the call raises is policy's to hear, however soon it came.
                         if preview.is_for_policy() {
                             course.judged = None;

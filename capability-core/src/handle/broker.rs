@@ -6,14 +6,13 @@ use super::endpoint::fits;
 use super::names::{is_protected_path, is_sensitive_path};
 use super::{
     AgentAnswer, AgentRun, AgentSeen, BrokerFault, Command, CommandEnd, DeviceReadings, EndpointReply, FileChange,
-    Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept, Lease, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES,
+    Fingerprint, HandleFamily, HandleKind, HttpMethod, Kept, Letter, Listing, MAX_ADDRESS_BYTES, MAX_CHANGES,
     MAX_ENTRY_BYTES, MAX_KEY_BYTES, MAX_OWN_CALLS, MAX_PATH_BYTES, MAX_REVISION_BYTES, MAX_TASK_BYTES, MAX_VALUE_BYTES,
     MAX_WRITE_BYTES, OwnCall, OwnCalls, OwnResult, Plan, ProviderConnected, Review, Revised, Scheduled, StateScope,
     TargetPlace, ToolReply, TreeMove, TreeMoved, TreePlan, Workdir, is_configured_name,
 };
 use crate::audit::Receipt;
-use crate::contract::{Class, MAX_NAME_BYTES};
-use crate::future::BoxFuture;
+use crate::contract::MAX_NAME_BYTES;
 use crate::session::SessionId;
 use crate::time::Timestamp;
 
@@ -574,18 +573,6 @@ pub enum BrokerReply {
     /// An open connection, a file, or a pipe that holds a secret. It crosses a process boundary beside the data, not in it.
     #[serde(skip)]
     Descriptor(std::os::fd::OwnedFd),
-}
-
-/// Serves the handles of every invocation. The host implements it; a capability never sees it.
-pub trait Broker: Send + Sync + 'static {
-    /// Whether a capability of this class that holds `kind` can run here. Asked before anything runs: what is not served is
-    /// refused at policy with `missing_runtime_binding`. A `local` capability is not served by an endpoint that the
-    /// operator did not place on the device.
-    fn serves(&self, kind: HandleKind, class: Class) -> bool;
-
-    /// Serves one request under a lease. [`Call::ask`](crate::Call::ask) has made sure that the lease's entry declares the
-    /// handle, that the call is confirmed where it must be, and that it has not ended.
-    fn serve(&self, lease: &Lease, request: BrokerRequest) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>;
 }
 
 #[cfg(test)]

@@ -55,6 +55,11 @@ pub enum BrokerFault {
     Untrusted,
     /// The service does not take the configured credential.
     CredentialRefused,
+    /// A secret is not bound to this command: it is not one that the preview named and a person answered for, or it is gone,
+    /// has ended or is too short.
+    SecretRefused,
+    /// What would be sent to somebody holds a secret of this host.
+    HoldsSecret,
     /// The configured credential or secret cannot be read, or is none.
     CredentialUnreadable,
     /// What came back is no answer in the protocol that was spoken.
@@ -167,6 +172,8 @@ impl BrokerFault {
             Self::NotPublic => "the target has an address that is not public",
             Self::Untrusted => "the service's certificate is not trusted",
             Self::CredentialRefused => "the service does not take the configured credential",
+            Self::HoldsSecret => "what would be sent holds a secret of this host",
+            Self::SecretRefused => "a secret is not given to this command",
             Self::CredentialUnreadable => "the configured credential cannot be read",
             Self::MalformedReply => "the service's answer breaks its protocol",
             Self::ReplyTooLarge => "the service's answer is above the cap",
@@ -237,6 +244,10 @@ impl BrokerFault {
             Self::NotPublic => "use a public address, or the operator adds `host:port` to `allow` under `[http]`",
             Self::Untrusted => "the operator names the service's own authority with `ca_file`",
             Self::CredentialRefused => "the operator writes the right one into the configured file",
+            Self::HoldsSecret => "leave it out: what was approved is sent as it is, or not at all",
+            Self::SecretRefused => {
+                "name it in the call, and a person answers; the operator sees with `capability secrets check` whether it can be bound"
+            }
             Self::CredentialUnreadable => {
                 "the operator writes it into its file, readable for the host alone (mode 0600)"
             }
@@ -278,7 +289,9 @@ impl BrokerFault {
             Self::UnknownAgent => "the operator lists it under `[agents]`; see `capability describe`",
             Self::AgentAbove => "do the task yourself, or let whoever you act for ask another agent",
             Self::TooDeep => "do the task yourself, or answer with what is left to do",
-            Self::NoManifest => "the operator writes one for it, and looks at it with `capability doctor`",
+            Self::NoManifest => {
+                "the operator writes one for it, and sees what is wrong with one with `capability surface --subject NAME`"
+            }
             Self::AgentsBusy => "wait until one has ended, or stop one with `agent.stop`",
             Self::Unconfined => "the operator lets the host's user make namespaces; see `capability doctor`",
             Self::UnknownRun => "see yours with `agent.status`",

@@ -3,10 +3,11 @@
 use core::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
-use super::{Broker, HandleKind};
+use super::{Broker, HandleKind, SecretUse};
 use crate::audit::InvocationId;
 use crate::contract::{Capability, CapabilityName, TargetKind};
 use crate::policy::PathRules;
+use crate::preview::Preview;
 use crate::provider::ProviderDecision;
 use crate::session::{Ending, Session, SessionIdentity};
 
@@ -34,8 +35,10 @@ pub(crate) struct Terms {
     pub(crate) ending: Ending,
     /// Rules that may be about paths; none where there are no rules, and where no files are lent.
     pub(crate) rules: Option<PathRules>,
-    /// What the preview rests on, once there is one: what a person answers for, or has answered for.
-    pub(crate) shown: OnceLock<Vec<[u8; 32]>>,
+    /// What the preview rests on and binds, once there is one: what a person answers for, or has answered for.
+    pub(crate) shown: OnceLock<(Vec<[u8; 32]>, Vec<SecretUse>)>,
+    /// Whether this is where the body runs, away from whoever keeps what was shown.
+    pub(crate) elsewhere: bool,
 }
 
 /// A call that goes on to a provider.
@@ -106,12 +109,18 @@ impl Lease {
     /// Whether the call's preview rests on that: what is approved holds for it and for nothing else.
     #[must_use]
     pub fn rests_on(&self, hash: &[u8; 32]) -> bool {
-        self.0.shown.get().is_some_and(|shown| shown.contains(hash))
+        self.0.shown.get().is_some_and(|(rests_on, _)| rests_on.contains(hash))
     }
 
-    /// Keeps what the preview rests on.
-    pub(crate) fn show(&self, rests_on: &[[u8; 32]]) {
-        let _ = self.0.shown.set(rests_on.to_vec());
+    /// Whether the call's preview binds these, all of them and no more: what is approved is what is bound.
+    #[must_use]
+    pub fn binds(&self, secrets: &[SecretUse]) -> bool {
+        secrets.is_empty() || self.0.shown.get().is_some_and(|(_, shown)| shown == secrets)
+    }
+
+    /// Keeps what the preview rests on, and which secrets it binds.
+    pub(crate) fn show(&self, preview: &Preview) {
+        let _ = self.0.shown.set((preview.rests_on.clone(), preview.secrets.clone()));
     }
 
     /// The declared handle of that family and instance, with what it allows; `None` when the entry declares none.

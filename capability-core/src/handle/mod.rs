@@ -56,16 +56,18 @@ mod repository;
 mod reviews;
 mod schedules;
 mod secret;
+mod serving;
 mod state;
 mod terminal;
 mod trees;
+mod variables;
 mod workspace;
 
 pub use agents::{
     AgentAnswer, AgentEnd, AgentRun, AgentRuns, AgentSeen, Agents, MAX_AGENT_DEPTH, MAX_ANSWER_BYTES,
     MAX_RUNNING_AGENTS, MAX_TASK_BYTES,
 };
-pub use broker::{Broker, BrokerReply, BrokerRequest};
+pub use broker::{BrokerReply, BrokerRequest};
 pub use clock::Clock;
 pub use context::Context;
 pub use device::{
@@ -94,14 +96,16 @@ pub use repository::{MAX_REVISED_BYTES, MAX_REVISION_BYTES, Repository, Revised,
 pub use reviews::{MAX_OPEN_REVIEWS, MAX_REVIEW_REASON_BYTES, MAX_REVIEWED_BYTES, Review, ReviewKind, Reviews};
 pub use schedules::{MAX_CRON_BYTES, MAX_PLANNED_BYTES, MAX_SCHEDULES, MAX_ZONE_BYTES, Plan, Scheduled, Schedules};
 pub use secret::{MAX_SECRET_BYTES, Secret, SecretKind, SecretText};
+pub use serving::Broker;
 pub use state::{Kept, MAX_KEY_BYTES, MAX_KEYS, MAX_STATE_BYTES, MAX_VALUE_BYTES, State, StateScope, is_state_key};
 pub use terminal::{
     Command, CommandEnd, Held, HowEnded, KeptOutput, MAX_COMMAND_BYTES, MAX_COMMAND_MS, MAX_COMMAND_WORDS,
-    MAX_KEPT_BYTES, Terminal, Workdir,
+    MAX_KEPT_BYTES, MAX_SECRET_USES, SecretUse, Terminal, Workdir,
 };
 pub use trees::{
     MAX_TOLD_COMMITS, MAX_TOLD_FILES, TreeChange, TreeCommit, TreeFile, TreeMove, TreeMoved, TreePlan, Trees,
 };
+pub use variables::{is_bindable_variable, is_execution_control, is_variable_name};
 pub use workspace::{
     EntryKind, FileChange, Fingerprint, Listing, MAX_CHANGES, MAX_ENTRIES, MAX_PATH_BYTES, MAX_READ_BYTES,
     MAX_WRITE_BYTES, Read, TargetPlace, Workspace, WorkspaceAccess, WorkspaceEntry, Write, is_plain_absolute_path,

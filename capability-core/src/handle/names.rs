@@ -42,6 +42,11 @@ const SECRET: &[&str] = &[
     ".credentials.json",
     "gshadow",
     "rclone.conf",
+    "secrets",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yaml",
+    "secrets.yml",
     "shadow",
     "wallet.dat",
     // Keyrings and what browsers keep.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BrokerFault, BrokerReply, BrokerRequest, Changes, Handle, HandleFamily, HandleKind, MAX_PATH_BYTES, OnDevice,
-    Targetless, is_plain_path, sealed,
+    Targetless, is_bindable_variable, is_configured_name, is_plain_path, sealed,
 };
 use crate::call::Call;
 
@@ -36,6 +36,35 @@ pub struct Command {
     pub environment: Vec<(String, String)>,
     /// How long it may run.
     pub timeout_ms: u32,
+    /// Secrets that it is given as variables beside those. Each must be one that the call's preview named and a person answered
+    /// for; what it writes comes back without their values.
+    #[serde(default)]
+    pub secrets: Vec<SecretUse>,
+}
+
+/// The most secrets that one command is given.
+pub const MAX_SECRET_USES: usize = 16;
+
+/// One secret that a command is given: bound to one variable, for this one call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecretUse {
+    /// The variable. It is what a manifest declares, as `secret.bind:DEPLOY_TOKEN`; none that decides what runs.
+    pub variable: String,
+    /// The secret's configured name.
+    pub secret: String,
+}
+
+impl SecretUse {
+    /// Whether these can be given to one command: few enough, well named, and no variable twice.
+    pub(crate) fn all_fit(uses: &[Self]) -> bool {
+        uses.len() <= MAX_SECRET_USES
+            && uses.iter().enumerate().all(|(at, one)| {
+                is_bindable_variable(&one.variable)
+                    && is_configured_name(&one.secret)
+                    && !uses.iter().take(at).any(|other| other.variable == one.variable)
+            })
+    }
 }
 
 impl core::fmt::Debug for Command {
@@ -55,6 +84,8 @@ impl Command {
             && words + variables <= MAX_COMMAND_BYTES
             && self.workdir.len() <= MAX_PATH_BYTES
             && (1..=MAX_COMMAND_MS).contains(&self.timeout_ms)
+            && SecretUse::all_fit(&self.secrets)
+            && !self.secrets.iter().any(|one| self.environment.iter().any(|(name, _)| *name == one.variable))
     }
 }
 
@@ -149,7 +180,8 @@ impl Terminal {
     /// # Errors
     /// Those of [`Terminal::workdir`]; [`BrokerFault::CapExceeded`] for a command beyond [`MAX_COMMAND_BYTES`],
     /// [`MAX_COMMAND_WORDS`] or [`MAX_COMMAND_MS`]; [`BrokerFault::Unavailable`] when the place it runs in cannot be made;
-    /// [`BrokerFault::Unconfirmed`] in a `preview`.
+    /// [`BrokerFault::Unconfirmed`] in a `preview`; [`BrokerFault::SecretRefused`] for a secret that nobody answered for or that
+    /// is not there any more.
     pub async fn run(&self, command: Command) -> Result<CommandEnd, BrokerFault> {
         if command.workdir != "." && !is_plain_path(&command.workdir) {
             return Err(BrokerFault::MalformedPath);

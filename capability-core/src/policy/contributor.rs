@@ -9,9 +9,10 @@ use super::set::{Policy, SourceKind};
 use super::{Decision, Verdict};
 use crate::code::Code;
 use crate::contract::{Capability, Class, DefaultEffect, Network, SideEffect, TargetKind};
+use crate::handle::SecretUse;
 use crate::preview::Raise;
 use crate::provider::ProviderDecision;
-use crate::session::{Ancestor, Declarations, Demand, Mode, Origin, Subject};
+use crate::session::{Ancestor, Declarations, Demand, Mode, Origin, SECRET_BIND, Subject};
 use crate::time::Timestamp;
 
 /// The state of an external family's switch. Anything but a legible `On` is off.
@@ -38,6 +39,8 @@ pub enum Binding {
     Quarantined,
     /// The first choice cannot be reached, and none may stand in for it.
     FallbackDisabled,
+    /// A secret that the call would bind cannot be.
+    SecretUnbound,
 }
 
 impl Binding {
@@ -65,6 +68,7 @@ impl Binding {
             Self::Offline => Some(Code::ProviderOffline),
             Self::Quarantined => Some(Code::ToolQuarantined),
             Self::FallbackDisabled => Some(Code::FallbackDisabled),
+            Self::SecretUnbound => Some(Code::SecretUnbound),
         }
     }
 }
@@ -91,6 +95,8 @@ pub struct Question<'a> {
     /// What it acts on beside its target, each as a target of the entry's kind: rules are held against each, and the
     /// strictest answer counts.
     pub acts_on: &'a [String],
+    /// The secrets that it would bind to a command.
+    pub secrets: &'a [SecretUse],
     /// The session's mode.
     pub mode: Mode,
     /// The switch of the entry's family; looked at for external classes only.
@@ -227,10 +233,12 @@ impl Contributor {
             Self::WorkspaceRules => ruled.workspace,
             Self::PackageRules => ruled.package,
             Self::Delegation => ruled.delegation,
-            Self::Guard => match question.raised {
-                Some(raise) => (raise.verdict.verdict(), raise.code.code()),
-                None => clear(),
-            },
+            Self::Guard => {
+                let raised = question.raised.map_or_else(clear, |raise| (raise.verdict.verdict(), raise.code.code()));
+                // Whatever the class: a secret goes to a command by an answer to this very call.
+                let bound = if question.secrets.is_empty() { clear() } else { (Verdict::AskFresh, Code::SecretBound) };
+                if raised.0 >= bound.0 { raised } else { bound }
+            }
             Self::Fault => match ruled.fault {
                 _ if question.faulted => (Verdict::Deny, Code::StoreUnavailable),
                 Some(code) => (Verdict::Deny, code),
@@ -355,7 +363,12 @@ fn declared(question: &Question<'_>, declarations: &Declarations) -> (Verdict, C
     if !covered {
         return (Verdict::Deny, Code::Undeclared);
     }
-    match demand {
+    // Each secret is declared by the variable that it is bound to.
+    let mut bound = question.secrets.iter().map(|one| Some(one.variable.as_str()));
+    if !bound.clone().all(|variable| declarations.cover(SECRET_BIND, variable)) {
+        return (Verdict::Deny, Code::Undeclared);
+    }
+    match demand.max(bound.by_ref().filter_map(|variable| declarations.demand(SECRET_BIND, variable)).max()) {
         None => clear(),
         Some(Demand::Ask) => (Verdict::Ask, Code::ManifestAsk),
         Some(Demand::Deny) => (Verdict::Deny, Code::ManifestDeny),

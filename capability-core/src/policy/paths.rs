@@ -45,6 +45,7 @@ impl PathRules {
             binding: Binding::Bound,
             raised: None,
             acts_on: &[],
+            secrets: &[],
             faulted: false,
             at: self.at,
             policy: &self.policy,

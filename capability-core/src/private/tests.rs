@@ -124,6 +124,7 @@ fn call(name: &str) -> Call {
         ending: Ending::default(),
         rules: None,
         shown: std::sync::OnceLock::new(),
+        elsewhere: false,
     });
     Call::new(lease)
 }

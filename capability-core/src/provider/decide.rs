@@ -162,7 +162,9 @@ pub(crate) fn delivers(decision: &ProviderDecision, snapshot: &ProviderSnapshot,
     let (kind, id) = (decision.provider_type, &*decision.provider_id);
     match decision.definition_digest() {
         Some(digest) => snapshot.tool(kind, id, &decision.native_id, session).is_some_and(|(state, tool)| {
-            state.reach.is_there() && tool.standing() == Standing::Accepted && tool.digest() == digest
+            // One whose list could not be read again meanwhile has answered all the same.
+            let answers = state.reach.is_there() || matches!(state.reach, ProviderReach::Unread(_));
+            answers && tool.standing() == Standing::Accepted && tool.digest() == digest
         }),
         None => snapshot
             .carriers(decision.capability.as_str(), session)
@@ -289,13 +291,15 @@ fn reached(decision: ProviderDecision, state: &ProviderState) -> ProviderDecisio
 const fn degraded(reach: ProviderReach) -> Option<Cow<'static, str>> {
     match reach {
         ProviderReach::Degraded(why) => Some(Cow::Borrowed(why)),
-        ProviderReach::Ready | ProviderReach::NotConnected | ProviderReach::Offline(_) => None,
+        ProviderReach::Ready | ProviderReach::Unread(_) | ProviderReach::NotConnected | ProviderReach::Offline(_) => {
+            None
+        }
     }
 }
 
 const fn offline(reach: ProviderReach) -> Option<Cow<'static, str>> {
     match reach {
-        ProviderReach::Offline(why) => Some(Cow::Borrowed(why)),
+        ProviderReach::Unread(why) | ProviderReach::Offline(why) => Some(Cow::Borrowed(why)),
         ProviderReach::NotConnected => Some(Cow::Borrowed("it is not connected")),
         ProviderReach::Ready | ProviderReach::Degraded(_) => None,
     }

@@ -291,6 +291,12 @@ impl ProviderDecision {
         self.tool.as_ref().map(ProvidedTool::digest)
     }
 
+    /// What answers to a call of the foreign tool are bound to: its definition, and when that was accepted; none for a compiled
+    /// capability.
+    pub(crate) fn binding(&self) -> Option<&[u8; 32]> {
+        self.tool.as_ref().map(ProvidedTool::binding)
+    }
+
     /// The foreign tool's number in records; none for a compiled capability.
     #[must_use]
     pub fn tag(&self) -> Option<ToolTag> {

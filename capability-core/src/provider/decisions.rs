@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::{ProviderDecision, ProviderType};
+use super::{ProviderDecision, ProviderFact, ProviderType};
 use crate::executor::Proposal;
 use crate::session::SessionId;
 use crate::surface::{ToolKey, WireNames};
@@ -21,13 +21,20 @@ pub struct Decisions {
     providers: u64,
     policy: [u8; 32],
     all: Vec<Arc<ProviderDecision>>,
+    unready: Vec<ProviderFact>,
     names: HashMap<Box<str>, usize>,
 }
 
 impl Decisions {
     /// Of decisions in their order. What is visible is named, and by its name it is found; two that would have one name, and
     /// what nobody is shown, are not.
-    pub(crate) fn new(session: SessionId, providers: u64, policy: [u8; 32], mut all: Vec<ProviderDecision>) -> Self {
+    pub(crate) fn new(
+        session: SessionId,
+        providers: u64,
+        policy: [u8; 32],
+        mut all: Vec<ProviderDecision>,
+        unready: Vec<ProviderFact>,
+    ) -> Self {
         let mut names: HashMap<Box<str>, usize> = HashMap::with_capacity(all.len());
         let visible = |decision: &&ProviderDecision| decision.is_visible();
         let wire = WireNames::assign(all.iter().filter(visible).map(ToolKey::of));
@@ -37,7 +44,7 @@ impl Decisions {
                 names.insert(name.as_str().into(), at);
             }
         }
-        Self { session, providers, policy, all: all.into_iter().map(Arc::new).collect(), names }
+        Self { session, providers, policy, all: all.into_iter().map(Arc::new).collect(), unready, names }
     }
 
     /// Of which session.
@@ -61,6 +68,13 @@ impl Decisions {
     /// All of them, those included that do not appear in the session's surface; see [`ProviderDecision::is_visible`].
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<ProviderDecision>> {
         self.all.iter()
+    }
+
+    /// The providers of the session that are not ready, by kind and name: those among them of whose tools nothing is known have
+    /// no decision above.
+    #[must_use]
+    pub fn unready(&self) -> &[ProviderFact] {
+        &self.unready
     }
 
     /// The tool that a model calls so, exactly.

@@ -65,7 +65,7 @@ pub struct Claims {
 pub enum DefinitionFault {
     /// Above [`MAX_DEFINITION_BYTES`].
     TooLarge,
-    /// The tool's own name is empty, longer than 128 bytes, or has characters that cannot be shown.
+    /// The tool's own name is no [`is_native_id`](super::is_native_id).
     Name,
     /// A schema is no object, is nested too deeply, refers to itself, or refers to something outside it.
     Schema,

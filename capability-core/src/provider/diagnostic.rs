@@ -44,7 +44,7 @@ impl Diagnostic {
         Some(match code {
             Code::UnknownCapability | Code::UnknownTool | Code::SelectionStale => Self::UnknownTool,
             Code::UnsupportedCapability => Self::UnsupportedCapability,
-            Code::MissingRuntimeBinding => Self::MissingRuntimeBinding,
+            Code::MissingRuntimeBinding | Code::SecretUnbound => Self::MissingRuntimeBinding,
             Code::ProviderOffline => Self::ProviderOffline,
             Code::ModeRefused
             | Code::Locked
@@ -89,6 +89,7 @@ impl Diagnostic {
             | Code::ManifestAsk
             | Code::FloorRequired
             | Code::GuardHigh
+            | Code::SecretBound
             | Code::SensitivePath
             | Code::Clear
             | Code::StoreUnavailable

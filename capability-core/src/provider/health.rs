@@ -199,6 +199,13 @@ impl HealthWatch {
         Self { log, store, known: Mutex::default(), settling: tokio::sync::Mutex::default() }
     }
 
+    /// The same where what was kept is at hand already.
+    #[must_use]
+    pub fn restored(log: Arc<dyn Sink>, store: Arc<dyn HealthStore>, kept: Vec<(HealthKey, ToolHealth)>) -> Self {
+        let known = Known { tools: kept.into_iter().collect(), ..Known::default() };
+        Self { log, store, known: Mutex::new(known), settling: tokio::sync::Mutex::new(true) }
+    }
+
     /// Takes in what was kept, once, and keeps what has changed since the last time. A host calls it when it starts, now and
     /// then, and when it ends.
     ///

@@ -41,5 +41,7 @@ pub use health::{
 };
 pub use memory::InMemoryEdge;
 pub use remote::{RemoteProvider, RemoteProviders};
-pub use snapshot::{ExplicitBinding, NoProviders, ProviderReach, ProviderSnapshot, ProviderState, Providers};
+pub use snapshot::{
+    ExplicitBinding, NoProviders, ProviderFact, ProviderReach, ProviderSnapshot, ProviderState, Providers,
+};
 pub use tool::{ProvidedTool, Standing, is_native_id};

@@ -20,8 +20,10 @@ use crate::surface::WireName;
 pub enum ProviderReach {
     /// It can.
     Ready,
-    /// It can, and something about it does not work as it should: the last discovery failed, say. In words of ours.
+    /// It can, and something about it does not work as it should: its list is not complete, say. In words of ours.
     Degraded(&'static str),
+    /// It can, and what it has could not be read: nothing of it is called until it is. In words of ours.
+    Unread(&'static str),
     /// It is configured, and nobody has connected it in this host yet.
     NotConnected,
     /// It cannot be reached. In words of ours.
@@ -29,12 +31,32 @@ pub enum ProviderReach {
 }
 
 impl ProviderReach {
-    /// Whether it can be reached.
+    /// Whether it can be reached and called.
     #[must_use]
     pub const fn is_there(self) -> bool {
         match self {
             Self::Ready | Self::Degraded(_) => true,
-            Self::NotConnected | Self::Offline(_) => false,
+            Self::Unread(_) | Self::NotConnected | Self::Offline(_) => false,
+        }
+    }
+
+    /// The word shown to people and machines: what could not be read is degraded, and not gone.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Degraded(_) | Self::Unread(_) => "degraded",
+            Self::NotConnected => "not_connected",
+            Self::Offline(_) => "offline",
+        }
+    }
+
+    /// Why it is not ready, in words of ours; none where the word says it.
+    #[must_use]
+    pub const fn why(self) -> Option<&'static str> {
+        match self {
+            Self::Ready | Self::NotConnected => None,
+            Self::Degraded(why) | Self::Unread(why) | Self::Offline(why) => Some(why),
         }
     }
 }
@@ -61,6 +83,36 @@ impl ProviderState {
     #[must_use]
     pub fn serves(&self, session: SessionId) -> bool {
         self.session.is_none_or(|own| own == session)
+    }
+}
+
+/// A provider that is not ready, as a session knows of it: a provider whose tools nobody has seen is not one without tools.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ProviderFact {
+    /// Of which kind.
+    pub kind: ProviderType,
+    /// The configured connection's name.
+    pub name: String,
+    /// [`ProviderReach::as_str`].
+    pub state: &'static str,
+    /// Why, in words of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// How many tools are known of it.
+    pub tools: usize,
+}
+
+impl ProviderFact {
+    /// What is to be told of a provider; nothing of one that is ready.
+    #[must_use]
+    pub fn of(state: &ProviderState) -> Option<Self> {
+        (state.reach != ProviderReach::Ready).then(|| Self {
+            kind: state.kind,
+            name: state.id.to_string(),
+            state: state.reach.as_str(),
+            reason: state.reach.why(),
+            tools: state.tools.len(),
+        })
     }
 }
 

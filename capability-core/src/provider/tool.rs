@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::{DefinitionFault, MAX_DEFINITION_BYTES, ToolDefinition};
 use crate::arguments::ArgumentFault;
 use crate::arguments::foreign::ForeignJudge;
 use crate::contract::{Class, Network, SideEffect};
+use crate::time::Timestamp;
 
 /// The longest name of a tool, in bytes.
 const MAX_NATIVE_BYTES: usize = 128;
@@ -32,6 +34,8 @@ pub struct ProvidedTool {
     pinned: Arc<Pinned>,
     standing: Standing,
     classified: Option<Class>,
+    /// What answers to a call of it are bound to.
+    binding: [u8; 32],
 }
 
 /// A definition with everything that is made of it once.
@@ -56,8 +60,20 @@ impl ProvidedTool {
         let definition = definition.into();
         let checks = Checks::of(&definition);
         let standing = checks.as_ref().map_or_else(|fault| Standing::Faulty(*fault), |_| Standing::Accepted);
-        let pinned = Pinned { digest: definition.digest(), definition, checks };
-        Self { pinned: Arc::new(pinned), standing, classified: None }
+        let digest = definition.digest();
+        let pinned = Pinned { digest, definition, checks };
+        Self { pinned: Arc::new(pinned), standing, classified: None, binding: digest }
+    }
+
+    /// The same tool as it was accepted at that moment. What was approved of it before is void: a definition that changed, and
+    /// changed back, is one that an operator accepted anew.
+    #[must_use]
+    pub fn accepted_at(mut self, at: Timestamp) -> Self {
+        let mut hash = Sha256::new_with_prefix(b"capability acceptance, version 1");
+        hash.update(self.pinned.digest);
+        hash.update(at.as_micros().to_be_bytes());
+        self.binding = hash.finalize().into();
+        self
     }
 
     /// The same tool where it stands now. One that is at fault stays so.
@@ -93,6 +109,12 @@ impl ProvidedTool {
     #[must_use]
     pub fn digest(&self) -> &[u8; 32] {
         &self.pinned.digest
+    }
+
+    /// What an approval or a standing answer for a call of it is bound to: its definition, and when that was accepted.
+    #[must_use]
+    pub(crate) const fn binding(&self) -> &[u8; 32] {
+        &self.binding
     }
 
     /// Where it stands.
@@ -157,11 +179,9 @@ impl Checks {
     }
 }
 
-/// Whether a text can be what a provider calls a tool: not empty, at most 128 bytes, and nothing in it that cannot be shown
-/// as it is.
+/// Whether a text can be what a provider calls a tool: 1 to 128 bytes of ASCII that can be shown, without a space. A name is an
+/// identity: none may look like another, and none begins or ends where it cannot be seen.
 #[must_use]
 pub fn is_native_id(text: &str) -> bool {
-    let plain =
-        |character: char| character.is_ascii_graphic() || (!character.is_ascii() && character.is_alphanumeric());
-    !text.is_empty() && text.len() <= MAX_NATIVE_BYTES && text.chars().all(plain)
+    (1..=MAX_NATIVE_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

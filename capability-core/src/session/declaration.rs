@@ -31,7 +31,7 @@ enum Wrong {
 }
 
 /// What is declared with its exact scope, and in no other way.
-const SECRET: &str = "secret.bind";
+pub(crate) const SECRET_BIND: &str = "secret.bind";
 const TOOL: &str = "tool.call";
 /// What stands for every tool of a provider, of whatever kind it is.
 const PROVIDER: &str = "provider.call";
@@ -76,8 +76,8 @@ impl core::str::FromStr for Declaration {
     fn from_str(text: &str) -> Result<Self, DeclarationError> {
         let (name, scope) = match text.split_once(':') {
             // Each secret is declared for itself: a word for all of them, those to come among them, is none.
-            Some((SECRET, "*")) => return Err(DeclarationError(Wrong::EachSecret)),
-            None if text == SECRET => return Err(DeclarationError(Wrong::EachSecret)),
+            Some((SECRET_BIND, "*")) => return Err(DeclarationError(Wrong::EachSecret)),
+            None if text == SECRET_BIND => return Err(DeclarationError(Wrong::EachSecret)),
             // The same holds of tools: a provider may list others tomorrow.
             Some((TOOL, "*")) => return Err(DeclarationError(Wrong::EachTool)),
             None if text == TOOL => return Err(DeclarationError(Wrong::EachTool)),
@@ -96,7 +96,7 @@ impl core::str::FromStr for Declaration {
 /// Two of them declare calls, too. `provider.call:docs` declares every tool of the provider that the operator calls `docs`, and
 /// `provider.call:*` those of all providers. `tool.call:docs/lookup` declares that one tool of it, and `tool.call:web.search` the
 /// one capability of that name; there is no word for every tool.
-pub const DECLARED_EFFECTS: [&str; 3] = [PROVIDER, SECRET, TOOL];
+pub const DECLARED_EFFECTS: [&str; 3] = [PROVIDER, SECRET_BIND, TOOL];
 
 /// What a manifest itself asks for, of calls that it declares. There is no word that lowers anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -237,6 +237,15 @@ impl Declarations {
             Listed::Everything => true,
             Listed::Only(listed) => listed.iter().any(|declared| declared.covers_tool(name, provider, tool)),
         }
+    }
+
+    /// Whether a single tool of that provider is declared by itself.
+    pub(crate) fn names_a_tool_of(&self, provider: &str) -> bool {
+        let of = |declared: &Declaration| {
+            let tool = declared.scope().filter(|_| declared.name() == TOOL).and_then(|scope| scope.split_once('/'));
+            tool.is_some_and(|(own, _)| own == provider)
+        };
+        self.listed().iter().any(of)
     }
 
     /// What the manifest itself asks for of a call of that tool: the strictest of what it says of the way, the provider and the tool.

@@ -6,6 +6,7 @@
 mod declaration;
 mod identity;
 
+pub(crate) use declaration::SECRET_BIND;
 pub use declaration::{DECLARED_EFFECTS, Declaration, DeclarationError, Declarations, Demand};
 pub use identity::{Mode, Origin, SessionId, SessionIdentity, Subject, SubjectError, TurnId};
 

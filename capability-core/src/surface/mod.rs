@@ -48,7 +48,7 @@ use serde::Serialize;
 use crate::code::Code;
 use crate::executor::{Executor, Proposal};
 use crate::handle::HandleFamily;
-use crate::provider::{AdmissionStatus, ProviderDecision};
+use crate::provider::{AdmissionStatus, Decisions, ProviderDecision, ProviderFact};
 use crate::session::Session;
 use operations::{MAX_ANSWER_BYTES, Search};
 use resident::Resident;
@@ -84,6 +84,8 @@ pub struct Surface {
     deferred: Vec<usize>,
     /// The places of the tools that a search finds.
     findable: Vec<usize>,
+    /// The providers that are not ready.
+    unready: Vec<ProviderFact>,
     left_out: Vec<(WireName, LeftOut)>,
     unknown_pins: Vec<String>,
     search: Arc<dyn ToolSearch>,
@@ -110,6 +112,9 @@ pub struct Facts<'a> {
     /// The same of deferred tools, as how many of each source are in each state.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deferred: Vec<DeferredFact<'a>>,
+    /// The providers that are not ready, those among them of whose tools nothing is known.
+    #[serde(skip_serializing_if = "<[ProviderFact]>::is_empty")]
+    pub providers: &'a [ProviderFact],
 }
 
 /// How many deferred tools of one source are in one state.
@@ -131,7 +136,14 @@ impl Surface {
     #[must_use]
     pub fn of_session(executor: &Executor, session: &Session, options: &SurfaceOptions) -> Self {
         let decisions = executor.decisions(session);
-        Self::of(executor, decisions.iter().map(Arc::as_ref), options)
+        Self::of(executor, decisions.iter().map(Arc::as_ref), options).beside(&decisions)
+    }
+
+    /// With what is known of providers that are not ready: their tools may be among these, or known to nobody yet.
+    #[must_use]
+    pub fn beside(mut self, decisions: &Decisions) -> Self {
+        self.unready = decisions.unready().to_vec();
+        self
     }
 
     /// The surface that `decisions` make, in whatever order they come: one decision a tool.
@@ -177,6 +189,7 @@ impl Surface {
             shown,
             deferred,
             findable,
+            unready: Vec::new(),
             left_out,
             unknown_pins,
             search: Arc::clone(&options.search),
@@ -267,7 +280,7 @@ impl Surface {
             }
         }
         let of = |((source, admission, message), tools)| DeferredFact { source, admission, message, tools };
-        Facts { tools, deferred: counted.into_iter().map(of).collect() }
+        Facts { tools, deferred: counted.into_iter().map(of).collect(), providers: &self.unready }
     }
 
     /// What comes of calling `name` with `arguments`, which are looked at by whoever decides on them.
@@ -312,7 +325,7 @@ impl Surface {
             .chain(ranked.iter().filter_map(|at| self.findable.get(*at).copied()))
             .filter(|at| seen.insert(*at))
             .collect();
-        let mut answer = SearchAnswer { tools: Vec::new(), more: hits.len() };
+        let mut answer = SearchAnswer { tools: Vec::new(), more: hits.len(), unready: self.unready.clone() };
         let mut bytes = 0;
         for tool in hits.iter().take(search.limit()).filter_map(|at| self.tools.get(*at)) {
             let Some(found) = self.found(tool) else { continue };

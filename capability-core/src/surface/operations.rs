@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::tool::{Fact, SelectionDigest};
 use crate::contract::Class;
+use crate::provider::ProviderFact;
 
 /// The operation that finds deferred tools.
 pub const TOOL_SEARCH: &str = "tool_search";
@@ -121,6 +122,9 @@ pub struct SearchAnswer {
     pub tools: Vec<FoundTool>,
     /// How many more were found and are not shown.
     pub more: usize,
+    /// The providers that are not ready: what they have may not be known, or cannot be called now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unready: Vec<ProviderFact>,
 }
 
 /// One tool that was found.

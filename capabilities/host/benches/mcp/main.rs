@@ -19,6 +19,11 @@
 )]
 
 #[path = "../../../../capability-core/benches/support/calls.rs"]
+#[expect(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "the other benchmarks need more of it, and stop where something is wrong"
+)]
 mod calls;
 mod client;
 #[path = "../isolation/figures.rs"]

@@ -78,7 +78,7 @@ pub fn run(role: Role) -> ExitCode {
     match role {
         Role::Command => return capability_host::run(&["capability-host"]),
         Role::Lines(kind) => runtime.block_on(async {
-            let served = Peer::new(kind).serve((tokio::io::stdin(), tokio::io::stdout())).await.expect("it serves");
+            let served = Peer::new(kind).serve(rmcp::transport::io::stdio_pipes()).await.expect("it serves");
             let _ = served.waiting().await;
         }),
         Role::Http(kind) => runtime.block_on(listen(Peer::new(kind))),

@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AgentSettings, Agents, TURN};
 use crate::mcp::server;
-use crate::provider::mcp::{Started, masked};
+use crate::provider::mcp::Started;
+use crate::secrets::redactor;
 use crate::service::Service;
 
 /// How many connections of one turn are served at a time.
@@ -78,7 +79,7 @@ impl Turn {
         // Nothing more is done in its name, and then nothing of it is left.
         self.session.end();
         running.end().await;
-        Ok(heard.answer(self.ended, &secrets))
+        Ok(heard.answer(self.ended))
     }
 
     pub(super) fn record(&self, ended: Option<AgentEnd>) -> bool {
@@ -119,8 +120,15 @@ impl Heard {
         }
     }
 
-    fn answer(self, ended: AgentEnd, secrets: &[String]) -> AgentAnswer {
-        let mut answer = masked(&String::from_utf8_lossy(&self.bytes), secrets);
+    fn answer(self, ended: AgentEnd) -> AgentAnswer {
+        let (mut stream, mut told) = (redactor().stream(), Vec::with_capacity(self.bytes.len()));
+        stream.push(&self.bytes, &mut told);
+        if self.more {
+            stream.cut(&mut told);
+        } else {
+            stream.finish(&mut told);
+        }
+        let mut answer = String::from_utf8_lossy(&told).into_owned();
         let mut end = answer.len().min(MAX_ANSWER_BYTES);
         while !answer.is_char_boundary(end) {
             end -= 1;

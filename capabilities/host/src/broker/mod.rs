@@ -1,5 +1,6 @@
 //! What stands behind the handles.
 
+mod agents;
 mod budget;
 mod device;
 mod endpoint;
@@ -22,9 +23,9 @@ mod received {
     }
 }
 mod mail;
+mod own;
 mod repository;
 mod resolve;
-mod secrets;
 #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod terminal;
 #[cfg(not(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -42,7 +43,6 @@ pub use linux::LinuxDevice;
 pub use mail::{MailSettings, Security};
 pub use repository::{Elsewhere, RepositorySource};
 pub use resolve::{Resolver, SystemResolver};
-pub(crate) use secrets::{Secrets, private_text, wipe};
 pub use trees::TreeSettings;
 
 use std::collections::BTreeMap;
@@ -50,11 +50,9 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use capability_core::audit::{Receipt, Sink};
+use capability_core::audit::{SecretSource, Sink};
 use capability_core::contract::{Class, TargetKind};
-use capability_core::handle::{
-    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, OwnCalls, TreeMove,
-};
+use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease};
 use capability_core::provider::ProviderType;
 use capability_core::store::Results;
 use capability_core::{BoxFuture, Environment};
@@ -62,9 +60,9 @@ use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
 use crate::agents::Agents;
-use crate::audit_log::own_calls;
 use crate::provider::{HostEdges, HostProviders};
 use crate::schedule::Schedules;
+use crate::secrets::{SecretSettings, Secrets};
 use crate::store::sqlite::{SqliteJournal, SqliteReviews, SqliteState};
 use budget::Ledger;
 use endpoint::{Question, Service, authorities_as_data};
@@ -87,6 +85,8 @@ pub struct Bound {
     pub workspace: Option<OwnedFd>,
     /// The directory of secrets.
     pub secrets: Option<PathBuf>,
+    /// What the configuration says of some of them.
+    pub named_secrets: BTreeMap<String, SecretSettings>,
     /// The mail server.
     pub mail: Option<MailSettings>,
     /// Repositories by name, and the directory of their copies.
@@ -177,14 +177,26 @@ impl HostBroker {
     /// The same broker with what the operator bound, and with names resolved by `resolver`.
     #[must_use]
     pub fn with(self, bound: Bound, resolver: Arc<dyn Resolver>) -> Self {
-        let Bound { endpoints, allowed, authorities, workspace, secrets, own, mail, repositories, trees } = bound;
+        let Bound {
+            endpoints,
+            allowed,
+            authorities,
+            workspace,
+            secrets,
+            named_secrets,
+            own,
+            mail,
+            repositories,
+            trees,
+        } = bound;
+        let named_secrets = Arc::new(named_secrets);
         let service = |settings| Arc::new(Service::new(settings, Arc::clone(&resolver)));
         Self {
             connector: Arc::new(Connector::new(Arc::clone(&resolver), allowed)),
             authorities,
             endpoints: endpoints.into_iter().map(|(name, settings)| (name, service(settings))).collect(),
             files: workspace.map(|root| Arc::new(Files::new(root, own))),
-            secrets: secrets.map(Secrets::new),
+            secrets: secrets.map(|directory| Secrets::new(directory, named_secrets)),
             trees: Arc::new(Trees::new(trees)),
             mailer: mail
                 .map(|settings| Arc::new(Mailer::new(settings, Arc::clone(&resolver), Arc::clone(&self.environment)))),
@@ -295,55 +307,6 @@ impl HostBroker {
         self.endpoints.get(kind.instance()).filter(|service| service.settings().reach.serves(class.network))
     }
 
-    /// A result of the lease's own session: there is nothing in the request that could name another.
-    fn recall(&self, lease: &Lease, receipt: Receipt) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        let Some(Own { results, .. }) = &self.own else { return refused(BrokerFault::Unserved) };
-        let identity = lease.identity();
-        let found = results.find(identity.id, &identity.subject, receipt, self.environment.now());
-        Box::pin(async move {
-            let found = found.await.map_err(|_| BrokerFault::Unavailable)?;
-            Ok(BrokerReply::Recalled(found.map(Box::new)))
-        })
-    }
-
-    /// What the lease's own subject asked for.
-    fn reflect(&self, lease: &Lease, wanted: OwnCalls) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        let Some(Own { log, .. }) = self.own.clone() else { return refused(BrokerFault::Unserved) };
-        let subject = lease.identity().subject.clone();
-        self.carried(lease, async move {
-            let read = tokio::task::spawn_blocking(move || own_calls(&log, &subject, &wanted)).await;
-            let calls = read.ok().and_then(Result::ok).ok_or(BrokerFault::Unavailable)?;
-            Ok(BrokerReply::Reflected(calls))
-        })
-    }
-
-    /// The tool and the arguments are those that were judged: nothing else is named.
-    fn call_tool(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        let (Some(providers), Some((decision, arguments))) = (self.providers.clone(), lease.provided()) else {
-            return refused(BrokerFault::Unserved);
-        };
-        if decision.provider_type != ProviderType::Mcp {
-            let edges = self.edges.as_ref();
-            let called = edges.and_then(|edges| edges.call_tool(decision, arguments, lease.identity().id));
-            let Some(called) = called else { return refused(BrokerFault::Unserved) };
-            return self.carried(lease, async move { called.await.map(|reply| BrokerReply::Called(Box::new(reply))) });
-        }
-        let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
-        let subject = lease.identity().subject.clone();
-        self.carried(lease, async move {
-            let called = providers.call(&decision, &arguments, &subject).await;
-            called.map(|reply| BrokerReply::Called(Box::new(reply)))
-        })
-    }
-
-    fn connect_provider(&self, lease: &Lease) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        let (Some(providers), Some((TargetKind::Text, name))) = (self.providers.clone(), lease.target()) else {
-            return refused(BrokerFault::Unserved);
-        };
-        let name = name.to_owned();
-        self.carried(lease, async move { providers.connect(&name).await.map(BrokerReply::Connected) })
-    }
-
     fn in_schedules<F>(
         &self,
         lease: &Lease,
@@ -356,40 +319,6 @@ impl HostBroker {
             None => refused(BrokerFault::Unserved),
             Some(schedules) => self.carried(lease, act(schedules, lease.clone())),
         }
-    }
-
-    fn in_agents<F>(
-        &self,
-        lease: &Lease,
-        act: impl FnOnce(Arc<Agents>, Lease) -> F,
-    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>>
-    where
-        F: Future<Output = Result<BrokerReply, BrokerFault>> + Send + 'static,
-    {
-        match self.agents.clone() {
-            None => refused(BrokerFault::Unserved),
-            Some(agents) => self.carried(lease, act(agents, lease.clone())),
-        }
-    }
-
-    /// What a tree's move would do, or the move itself where `sink` is there to record it.
-    fn in_trees(
-        &self,
-        lease: &Lease,
-        (tree, wanted): (String, TreeMove),
-        makes: bool,
-    ) -> BoxFuture<'static, Result<BrokerReply, BrokerFault>> {
-        let (trees, leased, environment) = (Arc::clone(&self.trees), lease.clone(), Arc::clone(&self.environment));
-        let Some(sink) = self.sink.clone() else { return refused(BrokerFault::Unserved) };
-        self.carried(lease, async move {
-            let act = move || {
-                if !makes {
-                    return trees.plan(&tree, &wanted).map(|plan| BrokerReply::TreePlan(Box::new(plan)));
-                }
-                trees.make(&tree, &wanted, &leased, (&*sink, &*environment)).map(BrokerReply::TreeMoved)
-            };
-            tokio::task::spawn_blocking(act).await.unwrap_or(Err(BrokerFault::Unavailable))
-        })
     }
 
     fn in_files(
@@ -417,6 +346,14 @@ impl core::fmt::Debug for HostBroker {
 }
 
 impl Broker for HostBroker {
+    fn binds_secret(&self, name: &str) -> bool {
+        self.secrets.as_ref().is_some_and(|secrets| secrets.bindable(name).is_ok())
+    }
+
+    fn secret_source(&self, name: &str) -> Option<SecretSource> {
+        self.secrets.as_ref().map(|secrets| secrets.source(name))
+    }
+
     fn serves(&self, kind: HandleKind, class: Class) -> bool {
         match kind.family() {
             HandleFamily::Context | HandleFamily::Clock | HandleFamily::Device | HandleFamily::Journal => true,
@@ -546,25 +483,11 @@ impl Broker for HostBroker {
             BrokerRequest::Unschedule { number } => self.in_schedules(lease, move |schedules, lease| async move {
                 schedules.cancel(lease.identity(), number).await.map(|()| BrokerReply::Done)
             }),
-            BrokerRequest::Agent { agent } => match &self.agents {
-                None => refused(BrokerFault::Unserved),
-                Some(agents) => {
-                    let seen = agents.look(lease, &agent).map(|seen| BrokerReply::Agent(Box::new(seen)));
-                    Box::pin(core::future::ready(seen))
-                }
-            },
-            BrokerRequest::RunAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
-                agents.run(&lease, &agent, task).await.map(|answer| BrokerReply::AgentAnswered(Box::new(answer)))
-            }),
-            BrokerRequest::SpawnAgent { agent, task } => self.in_agents(lease, |agents, lease| async move {
-                agents.spawn(&lease, &agent, task).map(BrokerReply::AgentStarted)
-            }),
-            BrokerRequest::AgentRuns => self.in_agents(lease, |agents, lease| async move {
-                Ok(BrokerReply::AgentRuns(agents.list(lease.identity())))
-            }),
-            BrokerRequest::StopAgent { run } => self.in_agents(lease, move |agents, lease| async move {
-                agents.stop(lease.identity(), run).await.map(|()| BrokerReply::Done)
-            }),
+            request @ (BrokerRequest::Agent { .. }
+            | BrokerRequest::RunAgent { .. }
+            | BrokerRequest::SpawnAgent { .. }
+            | BrokerRequest::AgentRuns
+            | BrokerRequest::StopAgent { .. }) => self.of_agents(lease, request),
             BrokerRequest::PlanTree { tree, wanted } => self.in_trees(lease, (tree, wanted), false),
             BrokerRequest::MoveTree { tree, wanted } => self.in_trees(lease, (tree, wanted), true),
             BrokerRequest::Sender { to } => match &self.mailer {
@@ -585,10 +508,10 @@ impl Broker for HostBroker {
             BrokerRequest::Workdir { path } => {
                 self.in_files(lease, move |files| files.workdir(&path).map(BrokerReply::Workdir))
             }
-            BrokerRequest::Run { command } => match self.files.clone() {
-                None => refused(BrokerFault::Unserved),
-                Some(files) => self.carried(lease, async move {
-                    terminal::run(&files, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
+            BrokerRequest::Run { command } => match (self.files.clone(), self.secrets.clone()) {
+                (None, _) => refused(BrokerFault::Unserved),
+                (Some(files), secrets) => self.carried(lease, async move {
+                    terminal::run(&files, secrets, command).await.map(|end| BrokerReply::Ran(Box::new(end)))
                 }),
             },
             BrokerRequest::CallTool { .. } => self.call_tool(lease),

@@ -9,9 +9,9 @@ use tokio::sync::watch;
 
 use super::verify::{Verifier, email, github, hmac, matrix, mattermost, slack, standard, telegram, webhook};
 use super::{Channel, Channels, MIN_SECRET_BYTES, Secret};
-use crate::broker::Secrets;
 use crate::config::{ChannelSettings, Form};
 use crate::protocol::Fault;
+use crate::secrets::Secrets;
 use crate::store::sqlite::SqliteInbox;
 
 impl Channels {
@@ -81,7 +81,7 @@ fn verifier(settings: &ChannelSettings, secrets: &Secrets) -> Result<Verifier, F
         Form::Standard => {
             let key = |mut text: Vec<u8>| {
                 let key = standard::key(&text);
-                crate::broker::wipe(&mut text);
+                crate::secrets::wipe(&mut text);
                 key
             };
             let secret = read(key, "write `whsec_` and what follows it, as the sender shows it")?;

@@ -3,7 +3,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::broker::wipe;
+use crate::secrets::wipe;
 
 /// The shortest secret, in bytes: a shorter one can be guessed by whoever has one signed message.
 pub const MIN_SECRET_BYTES: usize = 16;

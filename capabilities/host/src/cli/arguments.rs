@@ -16,6 +16,7 @@ use super::providers::Providers;
 use super::repositories::Repositories;
 use super::reviews::{Reviews, State};
 use super::schedules::Schedules;
+use super::secrets::Secrets;
 use super::self_model::SelfModelArgs;
 use super::skills::Skills;
 use crate::audit_log::VerifierKey;
@@ -124,6 +125,9 @@ pub enum Command {
     /// See configured repositories, and fetch those that are elsewhere (operators)
     #[command(subcommand)]
     Repositories(Repositories),
+    /// See where secrets come from and whether they can be used; never their values
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Check the operator's rules, see those in force, and ask questions about them
     #[command(subcommand)]
     Policy(Policy),

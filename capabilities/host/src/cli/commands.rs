@@ -131,6 +131,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::State(command) => super::reviews::state(connection, command, &proofs, output).await,
         Command::Schedules(command) => super::schedules::perform(connection, command, &proofs, output).await,
         Command::Repositories(command) => super::repositories::perform(connection, command, &proofs, output).await,
+        Command::Secrets(command) => super::secrets::perform(connection, command, output).await,
         Command::Journal(command) => journal(connection, command, &proofs, output).await,
         Command::Inbox(asked) => channel::inbox(connection, asked, &proofs, output).await,
         Command::Channel(command) => channel::channel(connection, command, &proofs, output).await,

@@ -103,7 +103,9 @@ async fn serve(connection: &Connection<'_>, mcp: Mcp, proofs: &Proofs) -> Result
         connection.serve_pages_where_owned().await.unwrap_or_else(|fault| note(&format!("{}\n", fault.message)));
     }
     let speaker = Speaker { subject: mcp.subject, mode: mcp.mode.map(Into::into), proof, token };
-    lines(connection, speaker, tokio::io::stdin(), tokio::io::stdout()).await?;
+    // Pipes are read without a thread of their own; whatever else the streams are, with one.
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    lines(connection, speaker, input, output).await?;
     Ok(0)
 }
 

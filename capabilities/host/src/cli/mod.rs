@@ -19,6 +19,7 @@ mod report;
 mod repositories;
 mod reviews;
 mod schedules;
+mod secrets;
 mod self_model;
 mod skills;
 mod surface;
@@ -117,6 +118,7 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
         return policy::check(file, &path, packages, output);
     }
     take_descriptors();
+    leave_no_core();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime =
         runtime.map_err(|_| Fault::broken("the host cannot start its threads", "free some memory and try again"))?;
@@ -146,6 +148,11 @@ fn perform(line: CommandLine, output: Output, packages: &[&str]) -> Result<u8, F
     // Nobody waits for a thread that waits for a person.
     runtime.shutdown_background();
     exit
+}
+
+/// A process that breaks leaves nothing of its memory in a file: there are secrets in it. What it starts leaves none either.
+fn leave_no_core() {
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
 /// Takes as many descriptors as this process may have: each call in a worker holds three, and each of its connections one

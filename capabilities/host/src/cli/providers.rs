@@ -16,7 +16,7 @@ use crate::display::text::written_out;
 use crate::protocol::{
     Fault, ForeignTool, HealthTold, LookedAt, ProviderQuestion, Redacted, Request, ToolChange, claimed,
 };
-use crate::provider::{EdgeTold, ServerTold, ToolTold};
+use crate::provider::{EdgeTold, ServerTold, ToolTold, counts_because};
 
 /// The servers whose tools can be called.
 #[derive(Debug, Subcommand)]
@@ -295,7 +295,7 @@ fn tools(told: &[ToolTold]) -> String {
     for one in told {
         let style = if one.standing == "accepted" { GOOD } else { BAD };
         text += &format!("\n{}  {}\n", styled(NAME, &written_out(&one.tool)), styled(style, &one.standing));
-        let by = if one.classified { "as the configuration says" } else { "nobody has classified it" };
+        let by = counts_because(one.classified, one.raised);
         text += &format!("  counts as   {} + {} ({by})\n", one.side_effect, one.network);
         text += &format!("  claims      {}\n", claimed(one.claims));
         text += &format!("  definition  {}\n", one.definition);
@@ -312,6 +312,9 @@ fn changes(told: &[ToolChange]) -> String {
     let mut text = String::new();
     for one in told {
         text += &format!("{}\n", styled(NAME, &written_out(&one.tool)));
+        if one.is_back() {
+            text += "  it was another one in between, and is what was accepted again\n";
+        }
         if one.moved {
             text += "  it was accepted from another program or place than the one that is configured now\n";
         }
@@ -357,14 +360,15 @@ fn difference(found: &Difference) -> String {
 
 /// The foreign tool that a waiting call goes to.
 pub fn foreign(tool: &ForeignTool) -> String {
-    let by =
-        if tool.classified { "the configuration classifies this very definition" } else { "nobody has classified it" };
+    let by = counts_because(tool.classified, tool.raised);
     format!(
-        "  a tool of somebody else's: {} of server {} ({} {}); {by}\n  it claims, which nobody has checked: {}\n",
+        "  a tool of somebody else's: {} of server {} ({} {}); it counts as {} + {}: {by}\n  it claims, which nobody has checked: {}\n",
         written_out(&tool.tool),
         tool.server,
         tool.way,
         written_out(&tool.place),
+        tool.side_effect,
+        tool.network,
         claimed(tool.claims)
     )
 }

@@ -188,6 +188,7 @@ fn changed(change: &PartChange) -> String {
         // Bytes that are no text, and are others.
         None => {}
         Some(Parts::TooMany) => text += "    in more lines than can be told one by one\n",
+        _ if change.accepted.is_none() => now.lines().for_each(|own| line(Side::After, own)),
         Some(Parts::Words(_)) => {
             before.lines().for_each(|own| line(Side::Before, own));
             now.lines().for_each(|own| line(Side::After, own));

@@ -154,18 +154,22 @@ impl Bindings {
 }
 
 impl Bindings {
-    /// The files that hold the host's credentials for services.
-    pub(crate) fn credentials(&self) -> impl Iterator<Item = PathBuf> {
-        let of_endpoints = self.endpoints.values().filter_map(|endpoint| match &endpoint.auth {
+    /// The files that hold the host's credentials for services, each with what it is for.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        let of_endpoints = self.endpoints.iter().filter_map(|(name, endpoint)| match &endpoint.auth {
             Auth::None => None,
-            Auth::Bearer { token_file } => Some(token_file.clone()),
-            Auth::Pihole { password_file } => Some(password_file.clone()),
+            Auth::Bearer { token_file: file } | Auth::Pihole { password_file: file } => {
+                Some((format!("endpoints.{name}"), file.clone()))
+            }
         });
-        let of_repositories = self.repositories.values().filter_map(|source| match source {
-            RepositorySource::Elsewhere(elsewhere) => elsewhere.login.as_ref().map(|(_, file)| file.clone()),
+        let of_repositories = self.repositories.iter().filter_map(|(name, source)| match source {
+            RepositorySource::Elsewhere(elsewhere) => {
+                elsewhere.login.as_ref().map(|(_, file)| (format!("repositories.{name}"), file.clone()))
+            }
             RepositorySource::Here(_) => None,
         });
-        let of_mail = self.mail.iter().filter_map(|mail| mail.login.as_ref().map(|(_, file)| file.clone()));
+        let of_mail = self.mail.iter().filter_map(|mail| mail.login.as_ref());
+        let of_mail = of_mail.map(|(_, file)| ("mail".to_owned(), file.clone()));
         of_endpoints.chain(of_repositories).chain(of_mail)
     }
 }
@@ -234,7 +238,7 @@ impl EndpointTable {
 }
 
 /// Scheme, place and path of a plain address; the path without a final slash.
-pub(super) fn address(url: &str) -> Option<(Scheme, Place, String)> {
+fn address(url: &str) -> Option<(Scheme, Place, String)> {
     let (scheme, place, rest) = Place::of_url(url)?;
     let base = rest.strip_suffix('/').unwrap_or(rest);
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);

@@ -94,36 +94,39 @@ fn bound<'w>(config: &Config, word: &'w str) -> Option<(ProviderType, &'w str)> 
 }
 
 /// Whether every capability that is named exists, and can be carried out elsewhere: a line that can never count is a mistake.
-pub(super) fn named(config: &Config, registry: &Registry) -> Result<(), Mistake> {
+pub(super) fn named(config: &Config, registry: &Registry) -> Result<(), (Mistake, String)> {
     for (edge, table) in &config.edges {
         for name in &table.carries_out {
-            exists(&format!("edges.{edge}"), "carries_out", name, registry)?;
+            let at = format!("edges.{edge}");
+            exists(&at, "carries_out", name, registry).map_err(|mistake| (mistake, name.clone()))?;
         }
     }
     let carried = |name: &String| config.edges.values().any(|table| table.carries_out.contains(name));
     for (table, name) in
         config.fallback.keys().map(|name| ("fallback", name)).chain(config.bind.keys().map(|name| ("bind", name)))
     {
-        exists(table, "", name, registry)?;
+        exists(table, "", name, registry).map_err(|mistake| (mistake, name.clone()))?;
         if !carried(name) {
-            return Err(Mistake {
+            let mistake = Mistake {
                 table: table.into(),
                 key: "",
                 what: format!("nobody but this host carries out `{name}`, so nothing can come of this line"),
                 help: "name it under `carries_out` of an edge too, or remove the line",
-            });
+            };
+            return Err((mistake, name.clone()));
         }
         if let Some(to) = config.bind.get(name).filter(|_| table == "bind")
             && let Some((kind, edge)) = bound(config, to)
             && kind != ProviderType::Compiled
             && !config.edges.get(edge).is_some_and(|table| table.carries_out.contains(name))
         {
-            return Err(Mistake {
+            let mistake = Mistake {
                 table: table.into(),
                 key: "",
                 what: format!("`{name}` is bound to `{to}`, which does not carry it out"),
                 help: "name it under `carries_out` of that edge, or bind it to another one",
-            });
+            };
+            return Err((mistake, name.clone()));
         }
     }
     Ok(())
@@ -163,11 +166,17 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] names what is written and what would be right.
     pub(crate) fn check_edges(&self, path: &Path, registry: &Registry) -> Result<(), ConfigError> {
-        named(self, registry).map_err(|mistake| ConfigError::Wrong {
-            path: path.to_owned(),
-            line: super::line_in(&self.text, &mistake.table, mistake.key),
-            what: mistake.what,
-            help: mistake.help,
+        named(self, registry).map_err(|(mistake, name)| {
+            // The line of the table that names it; the table's own where none does.
+            let line = super::line_in(&self.text, &mistake.table, mistake.key);
+            let inside = self.text.lines().enumerate().skip(line.map_or(0, |line| line.saturating_sub(1)));
+            let names = inside.into_iter().find(|(_, own)| own.contains(&format!("\"{name}\"")));
+            ConfigError::Wrong {
+                path: path.to_owned(),
+                line: line.map(|line| names.map_or(line, |(at, _)| at + 1)),
+                what: mistake.what,
+                help: mistake.help,
+            }
         })
     }
 

@@ -5,11 +5,12 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use capability_core::contract::{Class, Network, SideEffect};
+use capability_core::handle::is_configured_name;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 
-use super::bindings::{Mistake, address};
-use crate::broker::{Auth, EndpointSettings, Place, Reach, Scheme};
+use super::bindings::{EndpointTable, Mistake, Wrong};
+use crate::broker::Reach;
 use crate::hex;
 use crate::provider::mcp::{HttpSettings, ProgramSettings};
 use crate::provider::{ClassLine, ServerSettings, Start, Way};
@@ -48,6 +49,8 @@ pub struct McpServerTable {
     pub start: Start,
     /// How many seconds connecting and listing may take in all, 1 to 60; 10 without.
     pub discovery_s: Option<u32>,
+    /// How often a server that is asked over HTTP is looked at while nobody calls, in seconds, 1 to 3600; 60 without.
+    pub check_s: Option<u32>,
     /// What its tools are, each for one very definition.
     #[serde(default)]
     pub tools: Vec<ToolLine>,
@@ -90,9 +93,8 @@ pub enum NetworkWord {
 /// The most servers, and the most lines about one's tools.
 const MAX_SERVERS: usize = 32;
 const MAX_LINES: usize = 1000;
-/// The longest name of a server.
-const MAX_NAME: usize = 32;
 const DISCOVERY_S: u32 = 10;
+const CHECK_S: u32 = 60;
 
 /// What a header of ours may not be replaced by.
 const OWN_HEADERS: [&str; 9] = [
@@ -106,8 +108,6 @@ const OWN_HEADERS: [&str; 9] = [
     "authorization",
     "user-agent",
 ];
-
-type Wrong = (&'static str, String, &'static str);
 
 /// The servers, checked.
 pub(super) fn checked(servers: &BTreeMap<String, McpServerTable>) -> Result<BTreeMap<String, ServerSettings>, Mistake> {
@@ -125,9 +125,7 @@ pub(super) fn checked(servers: &BTreeMap<String, McpServerTable>) -> Result<BTre
 
 impl McpServerTable {
     fn checked(&self, name: &str) -> Result<ServerSettings, Wrong> {
-        let rest = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
-        let starts = name.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
-        if !starts || name.len() > MAX_NAME || !name.bytes().all(rest) {
+        if !is_configured_name(name) {
             let what = format!("`{}` is no server's name", name.escape_default());
             return Err(("[", what, "write at most 32 lower-case letters, digits, `-` and `_`, a letter first"));
         }
@@ -136,9 +134,14 @@ impl McpServerTable {
             let what = format!("`discovery_s` is {discovery}: it is 1 to 60");
             return Err(("discovery_s", what, "write a number in that range, or leave the key out"));
         }
+        let check = self.check_s.unwrap_or(CHECK_S);
+        if !(1..=3600).contains(&check) {
+            let what = format!("`check_s` is {check}: it is 1 to 3600");
+            return Err(("check_s", what, "write a number in that range, or leave the key out"));
+        }
         let way = match (self.command.split_first(), &self.url) {
             (Some(_), None) => Way::Program(self.program()?),
-            (None, Some(url)) => Way::Http(self.http(url)?),
+            (None, Some(url)) => Way::Http(self.http(name, url)?),
             (Some(_), Some(_)) => {
                 let what = "both `command` and `url` are written: a server is a program or an address".to_owned();
                 return Err(("url", what, "keep one of the two"));
@@ -153,12 +156,13 @@ impl McpServerTable {
             return Err(("[", what, "keep those that are needed"));
         }
         let classes = self.tools.iter().map(ToolLine::checked).collect::<Result<Vec<_>, _>>()?;
-        let discovery = Duration::from_secs(discovery.into());
-        Ok(ServerSettings { way, start: self.start, discovery, classes })
+        let (discovery, check) = (Duration::from_secs(discovery.into()), Duration::from_secs(check.into()));
+        Ok(ServerSettings { way, start: self.start, discovery, check, classes })
     }
 
     fn program(&self) -> Result<ProgramSettings, Wrong> {
-        let about_http: [(&str, bool); 4] = [
+        let about_http: [(&str, bool); 5] = [
+            ("check_s", self.check_s.is_some()),
             ("headers", !self.headers.is_empty()),
             ("token_file", self.token_file.is_some()),
             ("ca_file", self.ca_file.is_some()),
@@ -168,7 +172,13 @@ impl McpServerTable {
         program_settings(&self.command, (&self.env, &self.set, &self.secrets), self.cwd.as_ref())
     }
 
-    fn http(&self, url: &str) -> Result<HttpSettings, Wrong> {
+    /// The files that hold what the server is given, each with its key.
+    pub(super) fn credential_files(&self) -> impl Iterator<Item = (&str, &PathBuf)> {
+        let token = self.token_file.iter().map(|file| ("token_file", file));
+        self.secrets.iter().map(|(name, file)| (name.as_str(), file)).chain(token)
+    }
+
+    fn http(&self, name: &str, url: &str) -> Result<HttpSettings, Wrong> {
         let about_programs: [(&str, bool); 4] = [
             ("env", !self.env.is_empty()),
             ("set", !self.set.is_empty()),
@@ -176,31 +186,20 @@ impl McpServerTable {
             ("cwd", self.cwd.is_some()),
         ];
         foreign(&about_programs, "is about a program, and an address is none")?;
-        let (scheme, place, base) = address(url).ok_or((
-            "url",
-            "`url` is no plain address of a service".to_owned(),
-            "write it as in `https://docs.example.com/mcp`: no user, password, query or fragment",
-        ))?;
-        for (key, file) in [("token_file", &self.token_file), ("ca_file", &self.ca_file)] {
-            if let Some(file) = file {
-                is_absolute(key, file)?;
-            }
+        if let Some(file) = &self.token_file {
+            is_absolute("token_file", file)?;
         }
-        if scheme == Scheme::Http && (self.ca_file.is_some() || self.server_name.is_some()) {
-            let key = if self.ca_file.is_some() { "ca_file" } else { "server_name" };
-            let what = format!("`{key}` is about a certificate, and an `http` address has none");
-            return Err((key, what, "write `https`, or leave the key out"));
-        }
-        let server_name = match &self.server_name {
-            None => None,
-            Some(text) => match Place::of_authority(text, 443) {
-                Some(place) if !text.contains(':') => Some(place.host.to_string()),
-                _ => {
-                    let what = format!("`{}` is no host name", text.escape_default());
-                    return Err(("server_name", what, "write it as in `docs.example.com`"));
-                }
-            },
+        // An address and its certificate are read as every service's are. Its token goes with calls, and is not the place's.
+        let service = EndpointTable {
+            url: url.to_owned(),
+            reach: Reach::External,
+            ca_file: self.ca_file.clone(),
+            server_name: self.server_name.clone(),
+            auth: None,
+            token_file: None,
+            password_file: None,
         };
+        let place = service.checked(name)?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
             let wrong = |what: &str| {
@@ -215,9 +214,6 @@ impl McpServerTable {
             value.set_sensitive(true);
             headers.insert(header, value);
         }
-        let ca_file = self.ca_file.clone();
-        let place =
-            EndpointSettings { scheme, place, base, reach: Reach::External, ca_file, server_name, auth: Auth::None };
         Ok(HttpSettings { place, headers, token_file: self.token_file.clone() })
     }
 }

@@ -11,7 +11,7 @@ use super::Host;
 use crate::blocking::blocking;
 use crate::error::SettingError;
 use crate::policy::zone;
-use crate::skill::{Found, HostSkills, PackageFault, SkillTold};
+use crate::skill::{Found, HostSkills, PackageFault, SkillState, SkillTold};
 
 impl Host {
     /// The skills that lie in the configured folder, and those that were accepted.
@@ -28,6 +28,16 @@ impl Host {
         let (servers, registry) = (|name: &str| self.providers.has(name), self.executor.registry());
         let names = self.skills.names()?;
         Ok(names.iter().map(|name| self.skills.told(name, &servers, registry, decisions)).collect())
+    }
+
+    /// The skills that are in use, with their tools as these decisions have them. Reads the files of those that were accepted,
+    /// and of no others.
+    #[must_use]
+    pub fn skills_in_use(&self, decisions: &Decisions) -> Vec<SkillTold> {
+        let (servers, registry) = (|name: &str| self.providers.has(name), self.executor.registry());
+        let names = self.skills.accepted_names();
+        let told = names.iter().map(|name| self.skills.told(name, &servers, registry, decisions));
+        told.filter(|told| told.state == SkillState::Loaded).collect()
     }
 
     /// Lets a skill come into use as it is now: recorded first, in force second. `digest` names the package that the operator

@@ -58,6 +58,26 @@ pub struct RepositoryState {
     pub fetched_at: Option<Timestamp>,
 }
 
+/// One secret, without a word of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SecretShown {
+    /// Its name; for a service's own credential, where the configuration names it, as in `endpoints.pihole`.
+    pub name: String,
+    /// What kind of place it comes from: `stored`, `file`, `dotenv`, `environment` or `credential`.
+    pub source: String,
+    /// The place.
+    pub place: String,
+    /// `ready`, or why it cannot be used: `absent`, `unreadable`, `malformed`, `expired` or `twice`.
+    pub state: String,
+    /// `short` when it is too short to be bound to a command and to be found in what goes out, else `usual` or `long`; absent
+    /// while it cannot be read.
+    pub length: Option<String>,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+    /// What would be right, where something is not.
+    pub help: Option<String>,
+}
+
 /// Part of a subject's journal.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JournalPart {

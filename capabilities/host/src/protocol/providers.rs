@@ -171,8 +171,23 @@ pub struct ForeignTool {
     pub claims: Claims,
     /// Whether the operator's configuration classifies this very definition.
     pub classified: bool,
+    /// What it counts as: `read_only` or `mutating`.
+    pub side_effect: String,
+    /// `local` or `external`.
+    pub network: String,
+    /// Whether it counts as more than the configuration says, because it claims more.
+    #[serde(default)]
+    pub raised: bool,
     /// Where it stands.
     pub standing: String,
+}
+
+impl ToolChange {
+    /// Whether it is again what was accepted, after it had been something else.
+    #[must_use]
+    pub fn is_back(&self) -> bool {
+        !self.moved && self.accepted == self.now
+    }
 }
 
 /// A claim in words: what is claimed, or that nothing is.

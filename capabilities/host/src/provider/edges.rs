@@ -191,18 +191,12 @@ impl Edge {
 
     fn told(&self) -> EdgeTold {
         let state = self.state();
-        let (word, why) = match state.reach {
-            ProviderReach::Ready => ("ready", None),
-            ProviderReach::Degraded(why) => ("degraded", Some(why.to_owned())),
-            ProviderReach::NotConnected => ("not_connected", None),
-            ProviderReach::Offline(why) => ("offline", Some(why.to_owned())),
-        };
         EdgeTold {
             name: self.name.to_string(),
             kind: self.kind.as_str().to_owned(),
             on: self.held().switch == Switch::On,
-            state: word.to_owned(),
-            why,
+            state: state.reach.as_str().to_owned(),
+            why: state.reach.why().map(str::to_owned),
             carries_out: self.carries_out.iter().map(|name| name.to_string()).collect(),
             tools: state.tools.len(),
         }

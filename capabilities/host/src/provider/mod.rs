@@ -2,12 +2,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `connection` | what is at the other end of one that stands, and when its list was read |
 //! | `edges` | edges and relays: what they may carry out, and whether they are there |
 //! | [`mcp`] | speaks with servers of the Model Context Protocol |
 //! | `server` | one configured server: whether it can be reached, what it has, calls |
 //! | `pins` | which definitions are accepted |
 //! | `settings` | what the operator wrote, checked |
 
+mod connection;
 mod edges;
 pub mod mcp;
 mod pins;
@@ -18,7 +20,7 @@ mod told;
 pub use edges::{EdgeTold, HostEdges};
 pub use pins::{Pin, PinChange};
 pub use settings::{ClassLine, ServerSettings, Start, Way};
-pub use told::{ServerTold, ToolTold};
+pub use told::{ServerTold, ToolTold, counts_because};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -132,14 +134,15 @@ impl HostProviders {
         self.servers.is_empty()
     }
 
-    /// Connects to a server, or finds that it is connected.
+    /// Connects to a server, or finds that it is connected, for whoever asks: where there is no token for everybody, that of
+    /// the subject is what the server is greeted with.
     ///
     /// # Errors
     /// [`BrokerFault`]: see [`capability_core::handle::ProviderLink::connect`].
-    pub async fn connect(&self, name: &str) -> Result<ProviderConnected, BrokerFault> {
-        let server = Arc::clone(self.server(name)?);
+    pub async fn connect(&self, name: &str, asked: Option<&Subject>) -> Result<ProviderConnected, BrokerFault> {
+        let (server, asked) = (Arc::clone(self.server(name)?), asked.cloned());
         // In a task of its own: what was begun is known afterwards, whether or not somebody still waits.
-        let connecting = tokio::spawn(async move { server.connect().await });
+        let connecting = tokio::spawn(async move { server.connect(asked.as_ref()).await });
         connecting.await.unwrap_or(Err(BrokerFault::Unavailable))
     }
 

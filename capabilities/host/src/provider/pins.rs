@@ -18,7 +18,7 @@ pub struct Pin {
     pub accepted: Arc<ToolDefinition>,
     /// When.
     pub accepted_at: Timestamp,
-    /// What its server said last, when that is something else.
+    /// What its server said last, since it said something else. It stays when that is what was accepted again.
     pub seen: Option<Arc<ToolDefinition>>,
     /// Whether it was accepted from another program or place than the one that is configured now.
     pub moved: bool,
@@ -51,7 +51,8 @@ impl Provided {
     /// A tool out of what is accepted.
     fn pinned(&mut self, pin: &Pin, classes: &[ClassLine]) -> ProvidedTool {
         let digest = pin.accepted.digest();
-        let tool = self.0.entry(digest).or_insert_with(|| ProvidedTool::new(Arc::clone(&pin.accepted))).clone();
+        let tool = self.0.entry(digest).or_insert_with(|| ProvidedTool::new(Arc::clone(&pin.accepted)));
+        let tool = tool.clone().accepted_at(pin.accepted_at);
         if pin.is_changed() {
             return tool.standing_at(Standing::Changed);
         }

@@ -14,7 +14,8 @@ use tokio::sync::Mutex as Turn;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::mcp::{self, Caller, HttpWay, Listing, Peer, PeerFault, Running};
+use super::connection::{Connection, Hearing, Listed, fault};
+use super::mcp::{self, Caller, Given, HttpWay, Listing, Peer, PeerFault};
 use super::pins::{Pin, PinChange, Provided};
 use super::settings::{ClassLine, ServerSettings, Way};
 use super::told::{ServerTold, ToolTold};
@@ -29,6 +30,8 @@ const OPENING: Duration = Duration::from_secs(5);
 /// How long a list is taken for what the server has, where the server does not say that it changed.
 const LIST_KEPT: Duration = Duration::from_secs(60);
 
+/// What is said of a secret that could not be found again in what a program says.
+const SHORT_SECRET: &str = "one of its secrets is shorter than 8 bytes";
 /// What is said of a program that is not there any more.
 const ENDED: &str = "its program ended";
 
@@ -45,6 +48,8 @@ pub(super) struct Server {
     /// Held by the one call that may change something: what is not known to only read is serial, and of that one call goes to
     /// a server at a time.
     serial: Turn<()>,
+    /// What it was given by this host, whatever the connection.
+    given: Arc<Given>,
     keeping: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -74,29 +79,6 @@ enum Reach {
     Offline(&'static str, Instant),
 }
 
-/// A connection that stands, and the program at its other end. Dropping it ends both.
-struct Connection {
-    peer: Peer,
-    running: Turn<Option<Running>>,
-    /// What the operator gave the server.
-    secrets: Vec<String>,
-    listed: Mutex<Listed>,
-    /// Since when changes of its list are listened to; none while they are not.
-    hears: Mutex<Option<Instant>>,
-    watching: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// When the list was read.
-struct Listed {
-    at: Instant,
-    /// What the server had said about changes by then.
-    change: u64,
-    /// Why it is not what the server has, or not all of it.
-    trouble: Option<&'static str>,
-    /// Whether it can be relied on.
-    is_read: bool,
-}
-
 impl Server {
     pub(super) fn new(name: String, settings: ServerSettings, opened: OpenedProvider, shared: Arc<Shared>) -> Self {
         let (reach, provided) = (Reach::NotConnected, Provided::default());
@@ -110,6 +92,7 @@ impl Server {
             state: Mutex::new(state),
             turn: Turn::default(),
             serial: Turn::default(),
+            given: Arc::default(),
             keeping: Mutex::default(),
         }
     }
@@ -157,10 +140,7 @@ impl Server {
         let reach = match &state.reach {
             Reach::NotConnected | Reach::Connecting => ProviderReach::NotConnected,
             Reach::Offline(why, _) => ProviderReach::Offline(why),
-            Reach::Connected(connection) => match connection.listed().trouble {
-                Some(trouble) => ProviderReach::Degraded(trouble),
-                None => ProviderReach::Ready,
-            },
+            Reach::Connected(connection) => connection.listed().reach(),
         };
         ProviderState {
             id: Arc::clone(&self.name),
@@ -172,12 +152,16 @@ impl Server {
         }
     }
 
-    /// Connects, or finds that it is connected. A failure is remembered for a while.
-    pub(super) async fn connect(self: &Arc<Self>) -> Result<ProviderConnected, BrokerFault> {
+    /// Connects, or finds that it is connected. A failure is remembered for a while. Where there is no token for everybody, that
+    /// of whoever had it connect is what it is greeted with.
+    pub(super) async fn connect(self: &Arc<Self>, asked: Option<&Subject>) -> Result<ProviderConnected, BrokerFault> {
         let _turn = self.turn.lock().await;
         if let Some(connection) = self.connection() {
-            self.refresh(&connection).await.map_err(fault)?;
-            return Ok(self.counts());
+            if !connection.listed().is_read {
+                connection.asked_by(asked);
+            }
+            self.refresh(&connection, false).await.map_err(fault)?;
+            return if connection.listed().is_read { Ok(self.counts()) } else { Err(BrokerFault::MalformedReply) };
         }
         if let Reach::Offline(_, until) = self.reach()
             && Instant::now() < until
@@ -186,7 +170,7 @@ impl Server {
         }
         let Ok(_place) = self.shared.connecting.acquire().await else { return Err(BrokerFault::Unavailable) };
         self.set(Reach::Connecting);
-        match timeout(self.settings.discovery, self.attempt()).await {
+        match timeout(self.settings.discovery, self.attempt(asked)).await {
             Ok(Ok(connection)) => {
                 let connection = Arc::new(connection);
                 self.set(Reach::Connected(Arc::clone(&connection)));
@@ -207,61 +191,54 @@ impl Server {
 
     /// Some programs do not survive a greeting that is newer than they are: those are started once more and greeted the older
     /// way.
-    async fn attempt(&self) -> Result<Connection, (&'static str, BrokerFault)> {
-        match self.attempt_with(false).await {
-            Err((ENDED, _)) => self.attempt_with(true).await,
+    async fn attempt(&self, asked: Option<&Subject>) -> Result<Connection, (&'static str, BrokerFault)> {
+        match self.attempt_with(asked, false).await {
+            Err((ENDED, _)) => self.attempt_with(asked, true).await,
             attempted => attempted,
         }
     }
 
     /// One attempt; given up, it leaves nothing behind.
-    async fn attempt_with(&self, older: bool) -> Result<Connection, (&'static str, BrokerFault)> {
-        let (peer, mut running, secrets) = match &self.settings.way {
+    async fn attempt_with(
+        &self,
+        asked: Option<&Subject>,
+        older: bool,
+    ) -> Result<Connection, (&'static str, BrokerFault)> {
+        let (peer, mut running) = match &self.settings.way {
             Way::Http(http) => {
                 let (credentials, resolver) = (Arc::clone(&self.shared.credentials), Arc::clone(&self.shared.resolver));
-                let secrets =
-                    http.headers.values().filter_map(|value| value.to_str().ok().map(str::to_owned)).collect();
-                (Peer::over_http(HttpWay::new(http.clone(), &self.name, credentials, resolver)), None, secrets)
+                let way = HttpWay::new(http.clone(), &self.name, credentials, resolver, Arc::clone(&self.given));
+                (Peer::over_http(way), None)
             }
             Way::Program(program) => {
-                let unreadable = ("one of its secrets cannot be read", BrokerFault::CredentialUnreadable);
-                let secrets = program.secrets().map_err(|_| unreadable)?;
+                let secrets = program.secrets().map_err(|error| {
+                    let is_short = error.kind() == std::io::ErrorKind::InvalidInput;
+                    let why = if is_short { SHORT_SECRET } else { "one of its secrets cannot be read" };
+                    (why, BrokerFault::CredentialUnreadable)
+                })?;
+                secrets.iter().for_each(|secret| self.given.remember(secret));
                 let started = program.start(&self.shared.data_dir, &secrets).await;
                 let (running, peer) = started.map_err(|error| {
                     tracing::warn!(server = %self.name, kind = %error.kind(), "a provider's program was not started");
                     ("its program cannot be started here", BrokerFault::Unavailable)
                 })?;
-                (peer, Some(running), secrets)
+                (peer, Some(running))
             }
         };
-        let greeted = match peer.greet(older).await {
-            Ok(greeting) => greeting,
+        match peer.greet(older, Caller::Host(asked)).await {
+            Ok(_) => {}
             Err(PeerFault::Closed) if let Some(running) = &mut running => {
                 let why = if running.was_started().await { ENDED } else { "its program was not found" };
                 return Err((why, BrokerFault::Unavailable));
             }
             Err(why) => return Err((why.as_str(), fault(why))),
-        };
-        let listed = Listed { at: Instant::now(), change: 0, trouble: None, is_read: false };
-        let connection = Connection {
-            peer,
-            running: Turn::new(running),
-            secrets,
-            listed: Mutex::new(listed),
-            hears: Mutex::default(),
-            watching: Mutex::default(),
-        };
-        if greeted.has_tools {
-            match self.list(&connection).await {
-                Ok(()) => {}
-                Err(PeerFault::Closed) => return Err(("its connection ended", BrokerFault::Unavailable)),
-                // It is there, and something about it does not work: what was accepted of it stays in sight.
-                Err(_) => connection.listed().trouble = Some("its tools could not be listed"),
-            }
-        } else {
-            self.state().listing = Some(Arc::default());
-            self.state().settle(&self.settings.classes);
-            connection.listed().is_read = true;
+        }
+        let connection = Connection::new(peer, running, asked.cloned());
+        match self.list(&connection).await {
+            Ok(()) => {}
+            Err(PeerFault::Closed) => return Err(("its connection ended", BrokerFault::Unavailable)),
+            // It is there, and something about it does not work: what was accepted of it stays in sight.
+            Err(_) => connection.listed().trouble = Some("its tools could not be listed"),
         }
         Ok(connection)
     }
@@ -270,14 +247,21 @@ impl Server {
     async fn list(&self, connection: &Connection) -> Result<(), PeerFault> {
         // Read before the list is: what changes meanwhile is not taken for read.
         let change = *connection.peer.changes().borrow();
-        let listing = mcp::list(&connection.peer, &self.name).await?;
-        let taken = listing.tools.iter().filter(|one| one.fault.is_none());
-        let taken = taken.map(|one| Arc::new(one.definition.clone())).collect();
+        let asked = connection.asked();
+        let listing = match connection.peer.greeting() {
+            Some(greeting) if !greeting.has_tools => Listing::default(),
+            _ => {
+                let caller = Caller::Host(asked.as_ref());
+                mcp::list(&connection.peer, &self.name, caller, &self.given.redactor()).await?
+            }
+        };
+        let (taken, refused): (Vec<_>, Vec<_>) = listing.tools.iter().partition(|one| one.fault.is_none());
+        let taken = taken.into_iter().map(|one| Arc::new(one.definition.clone())).collect();
+        let refused = refused.into_iter().map(|one| one.definition.id.native.clone()).collect();
         let at = self.shared.environment.now();
-        let observed = self.shared.definitions.observe(self.number, taken, at).await;
+        let observed = self.shared.definitions.observe(self.number, taken, refused, at).await;
         let Ok(observed) = observed else {
-            connection.listed().trouble = Some("what it listed could not be compared with what was accepted");
-            connection.listed().is_read = false;
+            connection.listed().fails("what it listed could not be compared with what was accepted", false);
             return Ok(());
         };
         let provided = ProvidedBy::named(ProviderType::Mcp, &self.name, None);
@@ -289,7 +273,7 @@ impl Server {
             let _ = self.shared.sink.submit(Record { at, event });
         }
         let trouble = listing.cut.or_else(|| observed.is_full.then_some("it has shown more tools than are remembered"));
-        *connection.listed() = Listed { at: Instant::now(), change, trouble, is_read: true };
+        *connection.listed() = Listed { at: Instant::now(), change, trouble, is_read: true, is_gone: false };
         let mut state = self.state();
         state.pins = observed.pins;
         state.listing = Some(Arc::new(listing));
@@ -297,8 +281,26 @@ impl Server {
         Ok(())
     }
 
-    /// Reads the list again when it may be another one by now.
-    async fn refresh(&self, connection: &Connection) -> Result<(), PeerFault> {
+    /// Reads the list, after another greeting where the last one is of no use any more: a server that is asked over HTTP may
+    /// have been started anew, as whatever it is now.
+    async fn list_anew(&self, connection: &Connection) -> Result<(), PeerFault> {
+        match self.list(connection).await {
+            Err(
+                PeerFault::Closed
+                | PeerFault::Session
+                | PeerFault::Malformed
+                | PeerFault::Refused(_)
+                | PeerFault::Revision,
+            ) if connection.peer.is_asked() => {
+                connection.peer.greet(false, Caller::Host(connection.asked().as_ref())).await?;
+                self.list(connection).await
+            }
+            listed => listed,
+        }
+    }
+
+    /// Reads the list again when it may be another one by now, and always with `doubted`.
+    async fn refresh(&self, connection: &Connection, doubted: bool) -> Result<(), PeerFault> {
         let tells = connection.peer.greeting().is_some_and(|greeting| greeting.tells_changes);
         let heard = connection.hears.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since + OPENING);
         let said = *connection.peer.changes().borrow();
@@ -307,21 +309,28 @@ impl Server {
             // What changed before anybody listened was heard by nobody.
             let hears = connection.peer.hears_by_itself() || heard.is_some_and(|heard| listed.at >= heard);
             let is_old = !(tells && hears) && listed.at.elapsed() > LIST_KEPT;
-            if listed.is_read && listed.change == said && !is_old {
+            if listed.is_read && listed.change == said && !is_old && !doubted {
                 return Ok(());
             }
         }
-        let again = timeout(self.settings.discovery, self.list(connection)).await.unwrap_or(Err(PeerFault::Closed));
-        if again.is_err() {
-            let mut listed = connection.listed();
-            listed.is_read = false;
-            listed.trouble = Some("its tools could not be listed again");
+        let Ok(_place) = self.shared.connecting.acquire().await else { return Err(PeerFault::Closed) };
+        let again = timeout(self.settings.discovery, self.list_anew(connection)).await;
+        let again = again.unwrap_or(Err(PeerFault::Closed));
+        match again {
+            Ok(()) => {}
+            // Nothing but an answer tells that a server that is asked over HTTP is there.
+            Err(PeerFault::Closed) if connection.peer.is_asked() => {
+                connection.listed().fails("it cannot be reached any more", true);
+            }
+            Err(why @ (PeerFault::Credential | PeerFault::Untrusted)) => connection.listed().fails(why.as_str(), false),
+            Err(_) => connection.listed().fails("its tools could not be listed again", false),
         }
         self.publish();
         again
     }
 
-    /// Looks after a connection until it ends: reads the list again when the server says that it changed.
+    /// Looks after a connection until it ends: reads the list again when the server says that it changed, when it could not be
+    /// read, and, of a server that is asked over HTTP, now and then, since nothing else tells that it went away.
     fn watch(self: &Arc<Self>, connection: &Arc<Connection>) {
         let (server, watched) = (Arc::clone(self), Arc::downgrade(connection));
         let mut changes = connection.peer.changes();
@@ -335,7 +344,8 @@ impl Server {
                 loop {
                     {
                         let _hearing = Hearing::of(&connection.hears);
-                        connection.peer.listen().await;
+                        let asked = connection.asked();
+                        connection.peer.listen(Caller::Host(asked.as_ref())).await;
                     }
                     sleep(FAILURE_KEPT).await;
                 }
@@ -344,21 +354,31 @@ impl Server {
             loop {
                 let again = async {
                     let is_read = connection.listed().is_read;
-                    if is_read { core::future::pending::<()>().await } else { sleep(FAILURE_KEPT).await }
+                    match (is_read, connection.peer.is_asked()) {
+                        (false, _) => sleep(FAILURE_KEPT).await,
+                        (true, true) => sleep(server.settings.check).await,
+                        (true, false) => core::future::pending().await,
+                    }
                 };
-                tokio::select! {
+                let doubted = tokio::select! {
                     biased;
                     () = connection.peer.closed() => {
                         server.lose(&connection).await;
                         return;
                     }
-                    changed = changes.changed() => if changed.is_err() { return },
-                    () = again => {}
-                    () = &mut listening => {}
-                }
+                    changed = changes.changed() => {
+                        if changed.is_err() {
+                            return;
+                        }
+                        false
+                    }
+                    () = connection.doubted.notified() => true,
+                    () = again => true,
+                    () = &mut listening => false,
+                };
                 sleep(SETTLE).await;
                 let _turn = server.turn.lock().await;
-                let _ = server.refresh(&connection).await;
+                let _ = server.refresh(&connection, doubted).await;
             }
         });
         *connection.watching.lock().unwrap_or_else(PoisonError::into_inner) = Some(watching);
@@ -379,7 +399,7 @@ impl Server {
         let server = Arc::downgrade(self);
         let keeping = tokio::spawn(async move {
             while let Some(server) = server.upgrade() {
-                let _ = server.connect().await;
+                let _ = server.connect(None).await;
                 if let Some(connection) = server.connection() {
                     drop(server);
                     connection.peer.closed().await;
@@ -411,31 +431,36 @@ impl Server {
         let arguments = core::str::from_utf8(arguments).map_err(|_| BrokerFault::MalformedReply)?;
         let _one_call = if decision.is_serial() { Some(self.serial.lock().await) } else { None };
         let connection = self.connection().ok_or(BrokerFault::Unavailable)?;
-        {
-            let _turn = self.turn.lock().await;
-            self.refresh(&connection).await.map_err(fault)?;
+        self.is_still(&connection, native, judged, false).await?;
+        let mut answer = connection.peer.call(native, arguments, Caller::Subject(subject)).await;
+        if answer == Err(PeerFault::Session) {
+            // Nothing was called, and the server may be another one by now.
+            self.is_still(&connection, native, judged, true).await?;
+            answer = connection.peer.call(native, arguments, Caller::Subject(subject)).await;
         }
+        if matches!(answer, Err(PeerFault::Closed | PeerFault::Session | PeerFault::Malformed)) {
+            connection.doubted.notify_one();
+        }
+        mcp::of_call(answer, &self.given.redactor())
+    }
+
+    /// Whether a tool still is what was judged, by a list that is not old.
+    async fn is_still(
+        &self,
+        connection: &Connection,
+        native: &str,
+        judged: &[u8; 32],
+        doubted: bool,
+    ) -> Result<(), BrokerFault> {
+        let _turn = self.turn.lock().await;
+        self.refresh(connection, doubted).await.map_err(fault)?;
         if !connection.listed().is_read {
             return Err(BrokerFault::Unavailable);
         }
         let is_same = self.state().tools.iter().any(|tool| {
             tool.definition().id.native == native && tool.digest() == judged && tool.standing() == Standing::Accepted
         });
-        if !is_same {
-            return Err(BrokerFault::DefinitionChanged);
-        }
-        let answer = connection.peer.call(native, arguments, Caller::Subject(subject)).await;
-        mcp::of_call(answer, &self.secrets_of(&connection, subject))
-    }
-
-    /// What is masked in what the server says: what the operator gave it, and what it is shown of the subject.
-    fn secrets_of(&self, connection: &Connection, subject: &Subject) -> Vec<String> {
-        let mut secrets = connection.secrets.clone();
-        if let Way::Http(http) = &self.settings.way {
-            let token = self.shared.credentials.token(&self.name, Some(subject), http.token_file.as_deref());
-            secrets.extend(token.ok().flatten().and_then(|token| String::from_utf8(token).ok()));
-        }
-        secrets
+        if is_same { Ok(()) } else { Err(BrokerFault::DefinitionChanged) }
     }
 
     pub(super) fn changes(&self) -> Vec<PinChange> {
@@ -477,7 +502,7 @@ impl Server {
         let connection = self.connection()?;
         let running = connection.running.lock().await;
         let said = running.as_ref()?.said().await;
-        Some(mcp::masked(&said, &connection.secrets))
+        Some(self.given.redactor().text(&said).into_owned())
     }
 
     /// Ends everything without waiting for it.
@@ -506,49 +531,5 @@ impl Server {
             running.end().await;
         }
         self.set(Reach::NotConnected);
-    }
-}
-
-/// As long as this lives, changes are listened to.
-struct Hearing<'c>(&'c Mutex<Option<Instant>>);
-
-impl<'c> Hearing<'c> {
-    fn of(hears: &'c Mutex<Option<Instant>>) -> Self {
-        *hears.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        Self(hears)
-    }
-}
-
-impl Drop for Hearing<'_> {
-    fn drop(&mut self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
-impl Connection {
-    fn listed(&self) -> MutexGuard<'_, Listed> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn stop_watching(&self) {
-        if let Some(watching) = self.watching.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            watching.abort();
-        }
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.stop_watching();
-    }
-}
-
-const fn fault(fault: PeerFault) -> BrokerFault {
-    match fault {
-        PeerFault::Closed => BrokerFault::Unavailable,
-        PeerFault::TooLarge => BrokerFault::ReplyTooLarge,
-        PeerFault::Malformed | PeerFault::Refused(_) | PeerFault::Revision => BrokerFault::MalformedReply,
-        PeerFault::Credential => BrokerFault::CredentialRefused,
-        PeerFault::Untrusted => BrokerFault::Untrusted,
     }
 }

@@ -16,6 +16,8 @@ pub struct ServerSettings {
     pub start: Start,
     /// How long connecting and listing may take in all.
     pub discovery: Duration,
+    /// How often a server that is asked over HTTP is looked at while nobody calls.
+    pub check: Duration,
     /// The classes that the operator gives its tools, each for one very definition.
     pub classes: Vec<ClassLine>,
 }

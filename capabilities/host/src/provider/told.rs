@@ -1,6 +1,5 @@
 //! Servers and their tools as operators see them.
 
-use capability_core::contract::Class;
 use capability_core::provider::{Claims, DefinitionFault, ProvidedTool, ProviderReach, ProviderState, Standing};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +50,9 @@ pub struct ToolTold {
     pub network: String,
     /// Whether a line of the configuration says so; without one it counts as the strictest.
     pub classified: bool,
+    /// Whether it counts as more than that line says, because it claims more.
+    #[serde(default)]
+    pub raised: bool,
     /// What it claims about itself. A claim lowers nothing.
     pub claims: Claims,
     /// The digest of its accepted definition, as a line of the configuration names it.
@@ -59,12 +61,9 @@ pub struct ToolTold {
 
 impl ServerTold {
     pub(super) fn of(state: &ProviderState, settings: &ServerSettings, is_connecting: bool) -> Self {
-        let (word, why) = match state.reach {
-            ProviderReach::Ready => ("ready", None),
-            ProviderReach::Degraded(why) => ("degraded", Some(why.to_owned())),
-            ProviderReach::NotConnected if is_connecting => ("connecting", None),
-            ProviderReach::NotConnected => ("not_connected", None),
-            ProviderReach::Offline(why) => ("offline", Some(why.to_owned())),
+        let word = match state.reach {
+            ProviderReach::NotConnected if is_connecting => "connecting",
+            reach => reach.as_str(),
         };
         let (way, place) = match &settings.way {
             Way::Program(program) => ("program", program.command.first().cloned().unwrap_or_default()),
@@ -80,11 +79,22 @@ impl ServerTold {
             place,
             with_host: settings.start == Start::WithHost,
             state: word.to_owned(),
-            why,
+            why: state.reach.why().map(str::to_owned),
             tools: state.tools.len(),
             unusable: state.tools.iter().filter(|tool| tool.standing() != Standing::Accepted).count(),
             stale_lines: stale.collect(),
         }
+    }
+}
+
+/// Why a tool counts as what it counts as, in words for people.
+pub fn counts_because(classified: bool, raised: bool) -> &'static str {
+    match (classified, raised) {
+        (true, false) => "the configuration classifies this very definition",
+        (true, true) => {
+            "the configuration says less of this very definition than the tool claims, so the stricter holds"
+        }
+        (false, _) => "nobody has classified it",
     }
 }
 
@@ -101,7 +111,7 @@ impl ToolTold {
             Standing::Faulty(DefinitionFault::Schema) => "schema",
             Standing::Faulty(DefinitionFault::Duplicate) => "duplicate",
         };
-        let class = tool.classified().unwrap_or(Class::STRICTEST);
+        let (class, raised) = tool.class();
         let definition = tool.definition();
         Self {
             tool: definition.id.native.clone(),
@@ -113,6 +123,7 @@ impl ToolTold {
             classified: classes
                 .iter()
                 .any(|line| line.tool == definition.id.native && line.definition == *tool.digest()),
+            raised,
             claims: definition.claims,
             definition: format!("sha256:{}", hex::encode(tool.digest())),
         }

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::Service;
 use super::approvals::{LIST, broken};
-use crate::broker::Secrets;
 use crate::channel::verify::Delivery;
 use crate::channel::{self, Answering, Channels, Headers, Message, Spoken};
 use crate::protocol::{Caller, ChannelCode, Delivered, Fault, InboxPart, InboxRow, Probe};
@@ -32,7 +31,7 @@ impl Service {
         self.channels
             .get_or_try_init(|| {
                 let host = &self.host;
-                let secrets = Secrets::new(host.data_dir().secrets());
+                let secrets = host.secrets();
                 let (inbox, sink, environment) = (host.inbox().clone(), host.sink(), host.environment().clone());
                 let arrivals = host.arrivals().clone();
                 async move {

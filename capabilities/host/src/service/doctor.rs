@@ -7,6 +7,7 @@ use capability_core::store::OptIns;
 
 mod bound;
 mod providers;
+mod secrets;
 
 use super::Service;
 use crate::audit_log;
@@ -27,6 +28,7 @@ impl Service {
             self.families(),
             self.rules(),
             self.bindings(),
+            self.secrets(),
             self.centre(),
             self.channels_probe().await,
         ];

@@ -136,8 +136,20 @@ impl Service {
             HandleFamily::Secret => {
                 format!("{kind}: the file `{}`", self.host.data_dir().secrets().join(kind.instance()).display())
             }
-            HandleFamily::ProviderTool | HandleFamily::ProviderLink => format!("{kind}: nothing is configured"),
+            HandleFamily::ProviderTool | HandleFamily::ProviderLink => {
+                format!("{kind}: {}", self.configured(kind.instance()))
+            }
         })
+    }
+
+    /// The providers of one kind that the operator configured, by name.
+    fn configured(&self, kind: &str) -> String {
+        let servers = self.host.providers().told().into_iter().filter(|_| kind == "mcp").map(|told| told.name);
+        let edges = self.host.edges().told().into_iter().filter(|told| told.kind == kind).map(|told| told.name);
+        match servers.chain(edges).map(|name| format!("`{name}`")).collect::<Vec<_>>() {
+            names if names.is_empty() => "nothing is configured".to_owned(),
+            names => names.join(", "),
+        }
     }
 
     /// The session that this host's own operator asks in, who declares everything.

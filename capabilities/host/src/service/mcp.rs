@@ -61,7 +61,7 @@ impl Service {
             }
             McpRequest::Tools(caller) => {
                 let asker = self.asker(caller, peer)?;
-                super::document(&self.tools(&asker.session)?)
+                super::document(&self.tools(&asker.session))
             }
             McpRequest::Call(call) => {
                 let asker = self.asker(&call.caller, peer)?;
@@ -74,7 +74,7 @@ impl Service {
                 }
                 super::document(&())
             }
-            McpRequest::Skills(caller) => super::document(&self.loaded(&self.asker(caller, peer)?.session)?),
+            McpRequest::Skills(caller) => super::document(&self.loaded(&self.asker(caller, peer)?.session)),
             McpRequest::Skill(caller, name) => {
                 super::document(&self.instructions(&self.asker(caller, peer)?.session, name)?)
             }
@@ -97,7 +97,7 @@ impl Service {
         SurfaceOptions { every_compiled, ..self.surface_options() }
     }
 
-    fn tools(&self, session: &Session) -> Result<ToolsShown, Fault> {
+    fn tools(&self, session: &Session) -> ToolsShown {
         let executor = self.host.executor();
         let (surface, registry) =
             (Surface::of_session(executor, session, &self.program_options()), executor.registry());
@@ -107,9 +107,8 @@ impl Service {
         let provided = surface.shown().position(Tool::is_foreign).unwrap_or(tools.len());
         let at = provided.min(tools.len());
         tools.splice(at..at, operations);
-        // A folder that cannot be read takes no tool away: the list says nothing of skills then.
-        let skills = self.loaded(session).unwrap_or_default();
-        Ok(ToolsShown { tools, facts: serde_json::to_value(surface.facts()).unwrap_or_default(), skills })
+        let facts = serde_json::to_value(surface.facts()).unwrap_or_default();
+        ToolsShown { tools, facts, skills: self.loaded(session) }
     }
 
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {

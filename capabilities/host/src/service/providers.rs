@@ -132,6 +132,9 @@ impl Service {
             description: tool.description,
             claims: tool.claims,
             classified: tool.classified,
+            side_effect: tool.side_effect,
+            network: tool.network,
+            raised: tool.raised,
             standing: tool.standing,
         })
     }

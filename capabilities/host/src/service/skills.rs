@@ -13,7 +13,7 @@ use super::{Service, document};
 use crate::blocking::blocking;
 use crate::hex;
 use crate::protocol::{Fault, Reply, SkillGiven, SkillPart, SkillQuestion};
-use crate::skill::{Found, SkillState, SkillTold, SkillWhole, tools};
+use crate::skill::{Found, SkillTold, SkillWhole, tools};
 
 const LIST: &str = "see those that are there with `capability skills list`";
 
@@ -50,11 +50,7 @@ impl Service {
             return Ok(Vec::new());
         }
         let decisions = self.local_decisions()?;
-        self.skills_for(&decisions)
-    }
-
-    fn skills_for(&self, decisions: &Decisions) -> Result<Vec<SkillTold>, Fault> {
-        blocking(|| self.host.told_of_skills(decisions)).map_err(|fault| Fault::told(4, &fault))
+        blocking(|| self.host.told_of_skills(&decisions)).map_err(|fault| Fault::told(4, &fault))
     }
 
     /// One skill with everything in it.
@@ -81,16 +77,14 @@ impl Service {
     }
 
     /// The skills in use for a session: those of which it sees at least one tool, and those that use none.
-    pub(super) fn loaded(&self, session: &Session) -> Result<Vec<SkillTold>, Fault> {
+    pub(super) fn loaded(&self, session: &Session) -> Vec<SkillTold> {
         if !self.host.skills().is_configured() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let decisions = self.host.executor().decisions(session);
-        let seen = |told: &SkillTold| {
-            told.state == SkillState::Loaded
-                && (told.tools.is_empty() || told.tools.iter().any(|tool| tool.tool.is_some()))
-        };
-        Ok(self.skills_for(&decisions)?.into_iter().filter(seen).collect())
+        let mut in_use = blocking(|| self.host.skills_in_use(&decisions));
+        in_use.retain(|told| told.tools.is_empty() || told.tools.iter().any(|tool| tool.tool.is_some()));
+        in_use
     }
 
     /// A skill in use for a session, whole.

@@ -53,7 +53,7 @@ impl Service {
             bytes: made.bytes(),
             budget: RESIDENT_BUDGET,
             facts: serde_json::to_value(made.facts()).unwrap_or_default(),
-            skills: self.loaded(&session)?,
+            skills: self.loaded(&session),
             deferred: deferred.collect(),
             unshown: unshown.collect(),
             unknown_pins: made.unknown_pins().to_vec(),

@@ -125,6 +125,11 @@ impl HostSkills {
         Ok(names)
     }
 
+    /// The names of those that were accepted, in order.
+    pub(crate) fn accepted_names(&self) -> Vec<String> {
+        self.accepted().keys().cloned().collect()
+    }
+
     /// What the folder holds under a name; nothing where there is no such package.
     ///
     /// # Errors

@@ -177,5 +177,29 @@ fn is_directory_name(subject: &Subject) -> bool {
     !subject.as_str().starts_with('.')
 }
 
+/// What every text must hold to that is read as a manifest: for tests and fuzzers.
+#[doc(hidden)]
+pub fn hold(text: &str) {
+    let path = Path::new("agent.yaml");
+    let told = |error: ManifestError| assert!(!error.what().contains('\n') && !error.help().is_empty(), "{error}");
+    match Agent::parse(path, text) {
+        Ok(agent) => {
+            // What is taken for a declaration is one, in whatever way the text wrote it.
+            let alike = |one: &Declaration| one.to_string().parse::<Declaration>().is_ok_and(|again| again == *one);
+            assert!(agent.declared().into_iter().all(alike), "{agent:?}");
+            // Nothing that a manifest says of its approvals makes it declare more.
+            let listed = agent.declarations(None, None);
+            assert!(listed.listed().iter().all(|one| agent.declared().contains(&one)), "{agent:?}");
+            for file in agent.components.values().map(manifest::ComponentFile::as_path) {
+                assert!(file.is_relative() && !file.to_string_lossy().split('/').any(|part| part == ".."), "{agent:?}");
+            }
+        }
+        Err(error) => told(error),
+    }
+    if let Err(error) = Component::parse(path, text) {
+        told(error);
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -20,6 +20,7 @@ use super::board::Snapshot;
 use super::guard::Who;
 use super::refused::Refused;
 use super::{Shared, Web};
+use crate::secrets::redactor;
 
 /// How many events may wait for one viewer. Whoever takes none for longer is not told more, and sees it all when it looks.
 const BEHIND: usize = 16;
@@ -90,6 +91,7 @@ async fn tell(web: Shared, who: Who, sender: Sender<Bytes>) {
             let _ = sender.send(Bytes::from_static(b"event: ended\ndata: {}\n\n")).await;
             return;
         }
+        let text = redactor().text(&text).into_owned();
         if !text.is_empty() && sender.send(text.into()).await.is_err() {
             return;
         }

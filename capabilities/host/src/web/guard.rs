@@ -11,6 +11,7 @@ use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use capability_core::redact::WITHHELD;
 use serde::Deserialize;
 
 use super::access::{Kept, Ticket, Way};
@@ -18,6 +19,7 @@ use super::hosts::is_own_origin;
 use super::refused::Refused;
 use super::{LOGIN, Shared, pages};
 use crate::operator::OperatorToken;
+use crate::secrets::redactor;
 
 /// The largest form or document, in bytes; what changes the arguments of a call has room for the largest ones, escaped.
 const MAX_BODY: usize = 64 * 1024;
@@ -60,7 +62,26 @@ pub async fn guard(State(web): State<Shared>, request: Request, next: Next) -> R
         };
     }
     dress(response.headers_mut());
-    response
+    without_secrets(response).await
+}
+
+/// What goes to a browser or to a program of an operator's holds no secret. A stream of events says so for each.
+async fn without_secrets(response: Response) -> Response {
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let is_json = kind.starts_with("application/json");
+    if !is_json && !kind.starts_with("text/html") {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let redactor = redactor();
+    let told = match to_bytes(body, usize::MAX).await.ok().and_then(|bytes| String::from_utf8(bytes.into()).ok()) {
+        Some(text) if is_json => redactor.json(&text).into_owned(),
+        Some(text) => redactor.text(&text).into_owned(),
+        // What cannot be looked through goes nowhere.
+        None => WITHHELD.to_owned(),
+    };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(told))
 }
 
 fn is_api(path: &str) -> bool {

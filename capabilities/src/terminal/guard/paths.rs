@@ -2,6 +2,8 @@
 //!
 //! The kernel decides what a command can reach. This decides what a person is told, and what is refused before.
 
+use capability_core::handle::{is_protected_path, is_sensitive_path};
+
 /// What is known of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
@@ -15,50 +17,6 @@ pub(super) enum Place {
     Outside,
 }
 
-/// Segments of paths that often hold secrets, in lower case.
-const SENSITIVE: &[&str] = &[
-    ".aws",
-    ".azure",
-    ".docker",
-    ".env",
-    ".envrc",
-    ".git-credentials",
-    ".gnupg",
-    ".htpasswd",
-    ".kube",
-    ".my.cnf",
-    ".netrc",
-    ".npmrc",
-    ".pgpass",
-    ".pypirc",
-    ".ssh",
-    ".vault-token",
-    "credentials",
-    "credentials.json",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_rsa",
-    "secrets",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yaml",
-    "secrets.yml",
-];
-/// Ends of names that often hold keys.
-const SENSITIVE_ENDS: &[&str] = &[".kdbx", ".key", ".p12", ".pem", ".pfx", ".keystore", ".jks"];
-/// Segments that nothing may write to or below, in lower case, and what must follow each.
-const PROTECTED: &[(&str, &[&str])] = &[
-    (".git", &["hooks", "config", "info", "modules"]),
-    (".ssh", &[]),
-    (".gnupg", &[]),
-    (".bashrc", &[]),
-    (".bash_profile", &[]),
-    (".profile", &[]),
-    (".zshrc", &[]),
-    (".zshenv", &[]),
-    (".gitconfig", &[]),
-];
 /// Devices that anything may write to.
 const NOTHING: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
 
@@ -84,27 +42,45 @@ pub(super) fn place(path: &str, root: &str, literal: bool) -> Place {
     if literal { Place::Inside } else { Place::Unknown }
 }
 
-fn segments(path: &str) -> impl Iterator<Item = String> {
-    // Of `REVISION:path` too.
-    path.split(['/', ':', '=']).filter(|segment| !segment.is_empty() && *segment != ".").map(str::to_lowercase)
+/// The parts of a word that can be paths: of `REVISION:path` and `--option=path` too, and the whole of it.
+fn paths(word: &str) -> impl Iterator<Item = &str> {
+    word.split([':', '=']).chain([word])
 }
 
 /// Whether its name says that it often holds secrets.
-pub(super) fn is_sensitive(path: &str) -> bool {
-    segments(path).any(|segment| {
-        SENSITIVE.contains(&segment.as_str())
-            || segment.starts_with(".env.")
-            || SENSITIVE_ENDS.iter().any(|end| segment.ends_with(end))
-    })
+pub(super) fn is_sensitive(word: &str) -> bool {
+    paths(word).any(is_sensitive_path)
 }
 
 /// Whether nothing may write there.
-pub(super) fn is_protected(path: &str) -> bool {
-    let segments: Vec<String> = segments(path).collect();
-    segments.iter().enumerate().any(|(at, segment)| {
-        PROTECTED.iter().any(|(name, below)| {
-            let next = segments.get(at + 1);
-            segment == name && (below.is_empty() || next.is_none_or(|next| below.contains(&next.as_str())))
-        })
-    })
+pub(super) fn is_protected(word: &str) -> bool {
+    paths(word).any(is_protected_path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_protected, is_sensitive};
+
+    /// A command's words are looked at with the names that files are opened by.
+    #[test]
+    fn names_are_found_wherever_a_word_holds_them() {
+        for word in [
+            "HEAD:.env",
+            "--file=.ENV.local",
+            "a/.ssh/id_ed25519",
+            "secrets/x",
+            "SECRETS.yml",
+            "x=/etc/shadow",
+            ".env:stream",
+            "server.pem",
+        ] {
+            assert!(is_sensitive(word), "{word}");
+        }
+        for word in [".git/hooks/pre-commit", "HEAD:.git/config", "--into=.bashrc", ".gnupg", ".vscode/tasks.json"] {
+            assert!(is_protected(word), "{word}");
+        }
+        for word in ["src/main.rs", "secret", "a:b=c", ".gitignore"] {
+            assert!(!is_sensitive(word) && !is_protected(word), "{word}");
+        }
+    }
 }

@@ -42,7 +42,7 @@ fn letter(text: &str) -> Letter {
 }
 
 fn command(timeout_ms: u32) -> Command {
-    Command { argv: vec!["true".to_owned()], workdir: ".".to_owned(), environment: vec![], timeout_ms }
+    Command { argv: vec!["true".to_owned()], workdir: ".".to_owned(), environment: vec![], timeout_ms, secrets: vec![] }
 }
 
 fn every_request() -> Vec<(BrokerRequest, HandleKind)> {

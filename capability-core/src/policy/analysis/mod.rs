@@ -210,6 +210,7 @@ impl Sketch {
             scope: self.scope.as_deref(),
             target: self.target.as_deref().map(|text| (capability.target().kind, text)),
             acts_on: &[],
+            secrets: &[],
             mode: asker.mode,
             opt_in: around.opt_in(capability.name().family()),
             binding: Binding::of_host(around.binds(capability)),

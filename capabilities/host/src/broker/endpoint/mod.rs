@@ -19,7 +19,7 @@ use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::time::timeout;
 
 use super::resolve::Resolver;
-use super::secrets::{private_text, wipe};
+use crate::secrets::{private_text, wipe};
 use exchange::{Sent, exchange, with_query};
 
 /// How long one exchange may take, logging in included.

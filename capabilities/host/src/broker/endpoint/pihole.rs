@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::exchange::Sent;
-use crate::broker::secrets::wipe;
+use crate::secrets::wipe;
 
 const SESSION: HeaderName = HeaderName::from_static("x-ftl-sid");
 const PATH: &str = "/api/auth";

@@ -22,7 +22,7 @@ use super::{MailSettings, Security};
 use crate::broker::endpoint::{authorities_as_data, secured};
 use crate::broker::http::{Host, addresses, connected};
 use crate::broker::resolve::Resolver;
-use crate::broker::secrets::{private_text, wipe};
+use crate::secrets::{private_text, wipe};
 
 pub async fn send(
     settings: &MailSettings,

@@ -21,7 +21,7 @@ use super::Elsewhere;
 use crate::broker::endpoint::{EndpointSettings, exchanged, secured};
 use crate::broker::http::{Scheme, addresses, connected};
 use crate::broker::resolve::Resolver;
-use crate::broker::secrets::{private_text, wipe};
+use crate::secrets::{private_text, wipe};
 
 /// The most bytes that one answer may have, headers included.
 const MAX_WIRE_BYTES: usize = 256 * 1024 * 1024;

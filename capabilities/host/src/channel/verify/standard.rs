@@ -25,7 +25,7 @@ pub fn key(text: &[u8]) -> Option<Secret> {
     let text = core::str::from_utf8(text).ok()?.strip_prefix("whsec_")?;
     let mut bytes = Base64::decode_vec(text).ok()?;
     if bytes.len() < MIN_SECRET_BYTES {
-        crate::broker::wipe(&mut bytes);
+        crate::secrets::wipe(&mut bytes);
         return None;
     }
     Secret::new(bytes)

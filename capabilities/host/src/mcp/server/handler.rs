@@ -78,6 +78,10 @@ impl Handler {
         context: &RequestContext<RoleServer>,
         read: impl Future<Output = Result<T, Fault>> + Send,
     ) -> Result<T, ErrorData> {
+        // Files are read for it: no client has more of that done at a time than of calls.
+        let Ok(_room) = self.0.room.try_acquire() else {
+            return Err(ErrorData::internal_error("this connection has as many requests under way as it may", None));
+        };
         tokio::select! {
             biased;
             () = context.ct.cancelled() => Err(cancelled()),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use core::num::NonZeroU32;
 
 use capability_core::contract::{Confirmation, Network, SideEffect};
+use capability_core::handle::{ToolContent, ToolReply};
 
 use super::handler::Age;
 use super::portable::portable;
@@ -89,7 +90,7 @@ pub fn data(end: &ToolEnd) -> Value {
 pub fn ended(end: &ToolEnd, age: Age) -> CallToolResult {
     let meta = facts(end);
     let mut result = match end.outcome.get("result") {
-        Some(value) => given(value.clone(), age),
+        Some(value) => lifted(end, value).unwrap_or_else(|| given(value.clone(), age)),
         None => CallToolResult::error(vec![ContentBlock::text(sentences(end))]),
     };
     // Another provider served, or one that works less well than it could: that is for people, whatever became of the call.
@@ -103,6 +104,40 @@ pub fn ended(end: &ToolEnd, age: Age) -> CallToolResult {
     }
     result.meta = Some(meta);
     result
+}
+
+/// The capabilities that providers' own tools are called through.
+const THROUGH: [&str; 3] = ["mcp.call", "edge.call", "relay.call"];
+
+/// What a provider's tool answered, in the protocol's own places: a failure there is a failure here, its text is text, and its
+/// data is what its own schema promises.
+fn lifted(end: &ToolEnd, value: &Value) -> Option<CallToolResult> {
+    let (through, _) = end.capability.as_ref()?;
+    if !THROUGH.contains(&through.as_str()) {
+        return None;
+    }
+    let reply: ToolReply = serde_json::from_value(value.clone()).ok()?;
+    let content = reply.content.into_iter().map(|piece| match piece {
+        ToolContent::Text { text } => ContentBlock::text(text),
+        ToolContent::Omitted { what, bytes } => {
+            let what = serde_json::to_value(what).unwrap_or_default();
+            let what = what.as_str().unwrap_or("other");
+            ContentBlock::text(format!("[left out: content of the kind `{what}`, {bytes} bytes]"))
+        }
+    });
+    let mut content: Vec<_> = content.collect();
+    // As with any result: whoever takes no structure, or none but an object, is not left without.
+    content.extend(
+        reply
+            .structured
+            .as_ref()
+            .filter(|data| !data.is_object() || content.is_empty())
+            .map(|data| ContentBlock::text(data.to_string())),
+    );
+    let mut result = CallToolResult::success(content);
+    result.is_error = Some(reply.is_error);
+    result.structured_content = reply.structured;
+    Some(result)
 }
 
 /// A result, as structure and as text; a large one as one of both.
@@ -179,8 +214,9 @@ pub fn fault(fault: &Fault) -> CallToolResult {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{MAX_REPEATED, MAX_TEXT, given};
+    use super::{MAX_REPEATED, MAX_TEXT, ended, given};
     use crate::mcp::server::handler::Age;
+    use crate::protocol::ToolEnd;
 
     /// How many bytes of an answer repeat what the value holds, and whether it is a failure.
     fn sent(value: &Value, age: Age) -> (usize, bool, bool, bool) {
@@ -219,5 +255,39 @@ mod tests {
         assert!(told.contains("bytes") && told.contains("\nhelp: ") && !told.contains("u0001"), "{told}");
         let (whole, structured, ..) = sent(&hostile, Age::Newer);
         assert!(structured && whole <= MAX_TEXT + 1024, "{whole}");
+    }
+
+    fn of(capability: &str, result: &Value) -> Value {
+        let end = ToolEnd {
+            outcome: json!({ "outcome": "executed", "result": result }),
+            capability: Some((capability.to_owned(), core::num::NonZeroU32::MIN)),
+            diagnostic: None,
+            changed: false,
+        };
+        serde_json::to_value(ended(&end, Age::Newer)).unwrap()
+    }
+
+    /// What a provider's tool says of its own call is said in the protocol's own places: a client goes by those.
+    #[test]
+    fn a_foreign_failure_is_a_failure() {
+        let omitted = json!({ "kind": "omitted", "what": "image", "bytes": 12 });
+        let reply =
+            json!({ "content": [{ "kind": "text", "text": "no" }, omitted], "structured": null, "is_error": true });
+        for through in ["mcp.call", "edge.call", "relay.call"] {
+            let told = of(through, &reply);
+            let left_out = "[left out: content of the kind `image`, 12 bytes]";
+            let content = json!([{ "type": "text", "text": "no" }, { "type": "text", "text": left_out }]);
+            assert_eq!((&told["isError"], &told["content"]), (&json!(true), &content), "{told}");
+            assert_eq!(told.get("structuredContent"), None, "{told}");
+        }
+        let reply = json!({ "content": [], "structured": { "n": 1 }, "is_error": false });
+        let told = of("mcp.call", &reply);
+        let text = json!([{ "type": "text", "text": "{\"n\":1}" }]);
+        assert_eq!(
+            (&told["isError"], &told["structuredContent"], &told["content"]),
+            (&json!(false), &json!({ "n": 1 }), &text)
+        );
+        // What is compiled in answers as it did, whatever its result looks like.
+        assert_eq!(of("lab.call", &reply)["structuredContent"], reply);
     }
 }

@@ -6,14 +6,15 @@
 use std::path::{Path, PathBuf};
 
 use capability_core::handle::MAX_SECRET_BYTES;
+use capability_core::redact::MIN_REDACTED_BYTES;
 use capability_core::session::Subject;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use sha2::{Digest as _, Sha256};
 
-use crate::broker::{private_text, wipe};
 use crate::data_dir::{DataDirError, check_dir, create_dir, read_private, write_private};
 use crate::environment::random;
 use crate::hex;
+use crate::secrets::{note, private_text, wipe};
 
 /// Where tokens lie.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub struct Credentials(PathBuf);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CredentialFault {
-    /// It is empty, longer than a secret may be, or holds what no header takes.
+    /// It is too short to be found again in what its server says, longer than a secret may be, or holds what no header takes.
     Form,
     /// It does not open with this directory's key: damaged, or another server's or owner's.
     Sealed,
@@ -37,7 +38,7 @@ impl core::fmt::Display for CredentialFault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Form => f.write_str(
-                "that is no token: one is a single line of plain ASCII without spaces\n\
+                "that is no token: one is a single line of 8 and more characters of plain ASCII without spaces\n\
                  help: write it to standard input, as in `capability providers credential set SERVER < FILE`",
             ),
             Self::Sealed => f.write_str(
@@ -76,6 +77,7 @@ impl Credentials {
         if !is_token(token.as_bytes()) {
             return Err(CredentialFault::Form);
         }
+        note(token.as_bytes());
         let key = self.key(true)?.ok_or(CredentialFault::Sealed)?;
         let nonce = random::<NONCE_LEN>().map_err(DataDirError::Randomness)?;
         let mut sealed = token.as_bytes().to_vec();
@@ -107,15 +109,28 @@ impl Credentials {
         subject: Option<&Subject>,
         file: Option<&Path>,
     ) -> Result<Option<Vec<u8>>, CredentialFault> {
+        Ok(self.owned(server, subject, file)?.map(|(token, _)| token))
+    }
+
+    /// The same, with whose it is: the subject's own, or everybody's.
+    ///
+    /// # Errors
+    /// [`CredentialFault`].
+    pub fn owned(
+        &self,
+        server: &str,
+        subject: Option<&Subject>,
+        file: Option<&Path>,
+    ) -> Result<Option<(Vec<u8>, Option<Subject>)>, CredentialFault> {
         for owner in [subject, None].iter().skip(usize::from(subject.is_none())) {
             if let Some(token) = self.open(server, *owner)? {
-                return Ok(Some(token));
+                return Ok(Some((token, owner.cloned())));
             }
         }
         let Some(file) = file else { return Ok(None) };
         let mut token = private_text(file).map_err(|_| CredentialFault::File)?;
         if is_token(&token) {
-            return Ok(Some(token));
+            return Ok(Some((token, None)));
         }
         wipe(&mut token);
         Err(CredentialFault::File)
@@ -127,7 +142,9 @@ impl Credentials {
         let nonce = sealed.get(..NONCE_LEN).and_then(|nonce| <[u8; NONCE_LEN]>::try_from(nonce).ok());
         let nonce = Nonce::assume_unique_for_key(nonce.ok_or(CredentialFault::Sealed)?);
         let opened = key.open_within(nonce, owner(server, subject), &mut sealed, NONCE_LEN..);
-        opened.map(|token| Some(token.to_vec())).map_err(|_| CredentialFault::Sealed)
+        let token = opened.map_err(|_| CredentialFault::Sealed)?.to_vec();
+        note(&token);
+        Ok(Some(token))
     }
 
     fn key(&self, make: bool) -> Result<Option<LessSafeKey>, CredentialFault> {
@@ -178,7 +195,7 @@ fn owner(server: &str, subject: Option<&Subject>) -> Aad<Vec<u8>> {
 }
 
 fn is_token(token: &[u8]) -> bool {
-    (1..=MAX_SECRET_BYTES).contains(&token.len()) && token.iter().all(u8::is_ascii_graphic)
+    (MIN_REDACTED_BYTES..=MAX_SECRET_BYTES).contains(&token.len()) && token.iter().all(u8::is_ascii_graphic)
 }
 
 #[cfg(test)]
@@ -220,7 +237,7 @@ mod tests {
     fn what_no_header_takes_is_no_token() {
         let dir = tempfile::tempdir().unwrap();
         let kept = Credentials::new(dir.path().join("credentials"));
-        for token in ["", "two words", "line\nbreak", "caf\u{e9}", &"x".repeat(10_000)] {
+        for token in ["", "7-short", "two words", "line\nbreak", "caf\u{e9}", &"x".repeat(10_000)] {
             assert!(matches!(kept.set("docs", None, token), Err(CredentialFault::Form)), "{token:?}");
         }
     }

@@ -1,12 +1,13 @@
 //! From what a server lists to definitions: everything bounded, nothing believed.
 
-use capability_core::provider::{Claims, DefinitionFault, MAX_DEFINITION_BYTES, ToolDefinition, ToolId};
+use capability_core::provider::{Claims, DefinitionFault, MAX_DEFINITION_BYTES, ToolDefinition, ToolId, is_native_id};
+use capability_core::redact::Redactor;
 use serde_json::{Map, Value};
 
 use super::schema;
 
-/// The longest name of a tool, in bytes.
-const MAX_NAME: usize = 128;
+/// The most bytes that are shown of a name that is not taken.
+const MAX_SHOWN: usize = 128;
 
 /// One tool as a server lists it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,21 +20,24 @@ pub struct Described {
     pub bytes: usize,
 }
 
-/// Reads one entry of a list.
-pub fn described(provider: &str, entry: &Value) -> Described {
+/// Reads one entry of a list. What its server was given is taken out of all of it: a definition is kept, shown to people and
+/// put before models. A name that holds some of it is no name.
+pub fn described(provider: &str, entry: &Value, given: &Redactor) -> Described {
     let bytes = entry.to_string().len();
     let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
     let refused = |fault| {
-        let shown: String = name.chars().take(MAX_NAME).flat_map(char::escape_default).take(MAX_NAME).collect();
+        let shown = given.text(name);
+        let shown: String = shown.chars().take(MAX_SHOWN).flat_map(char::escape_default).take(MAX_SHOWN).collect();
         let definition = definition(provider, &shown, &Map::new(), Value::Object(Map::new()));
         Described { definition, fault: Some(fault), bytes: bytes.min(MAX_DEFINITION_BYTES) }
     };
-    if !is_name(name) {
+    if !is_native_id(name) || given.text(name) != name {
         return refused(DefinitionFault::Name);
     }
     if bytes > MAX_DEFINITION_BYTES {
         return refused(DefinitionFault::TooLarge);
     }
+    let entry = given.value(entry.clone());
     let Some(entry) = entry.as_object() else { return refused(DefinitionFault::Schema) };
     let Some(input @ Value::Object(_)) = entry.get("inputSchema") else { return refused(DefinitionFault::Schema) };
     let output = entry.get("outputSchema").filter(|schema| !schema.is_null());
@@ -63,18 +67,17 @@ fn definition(provider: &str, name: &str, entry: &Map<String, Value>, input_sche
     }
 }
 
-/// Plain ASCII that can be shown: a name is an identity, and none may look like another.
-fn is_name(name: &str) -> bool {
-    let shown = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(shown) && name.trim() == name
-}
-
 #[cfg(test)]
 mod tests {
-    use super::described;
+    use super::Described;
     use capability_core::provider::{Claims, DefinitionFault};
+    use capability_core::redact::{MARK, Redactor};
     use proptest::prelude::*;
     use serde_json::{Value, json};
+
+    fn described(provider: &str, entry: &Value) -> Described {
+        super::described(provider, entry, &Redactor::new([]))
+    }
 
     fn fault(entry: &Value) -> Option<DefinitionFault> {
         described("lab", entry).fault
@@ -86,10 +89,12 @@ mod tests {
 
     #[test]
     fn a_name_is_plain_text_or_refused() {
-        for name in ["alpha", "fs.read", "a b", "../etc", "Alpha", "get-env", &"x".repeat(128)] {
+        for name in ["alpha", "fs.read", "../etc", "Alpha", "get-env", &"x".repeat(128)] {
             assert_eq!(fault(&named(name)), None, "{name}");
         }
-        for name in ["", " a", "a ", &"x".repeat(129), "nul\0", "rtl\u{202e}gpj.exe", "\u{430}lpha", "a\nb", "tab\t"] {
+        for name in
+            ["", "a b", " a", "a ", &"x".repeat(129), "nul\0", "rtl\u{202e}gpj.exe", "\u{430}lpha", "a\nb", "tab\t"]
+        {
             assert_eq!(fault(&named(name)), Some(DefinitionFault::Name), "{name:?}");
             assert!(described("lab", &named(name)).definition.id.native.is_ascii());
         }
@@ -106,6 +111,38 @@ mod tests {
         assert_eq!(fault(&json!({"name": "a"})), Some(DefinitionFault::Schema));
         let output = json!({"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#"}});
         assert_eq!(fault(&output), Some(DefinitionFault::Schema));
+    }
+
+    /// What is absent may be written as null: some servers write every field.
+    #[test]
+    fn null_is_absent() {
+        let plain = json!({"name": "a", "inputSchema": {"type": "object"}});
+        let mut nulls = plain.clone();
+        for key in ["title", "description", "outputSchema", "annotations", "icons", "execution", "_meta"] {
+            nulls[key] = Value::Null;
+        }
+        assert_eq!((fault(&nulls), described("lab", &nulls).definition), (None, described("lab", &plain).definition));
+        let hints = json!({"title": null, "readOnlyHint": null, "openWorldHint": null});
+        nulls["annotations"] = hints;
+        assert_eq!(described("lab", &nulls).definition, described("lab", &plain).definition);
+    }
+
+    /// Whatever a server writes into a definition of what it was given is in no definition: those are kept and shown.
+    #[test]
+    fn what_a_server_was_given_is_in_no_definition() {
+        let given = Redactor::new(["hunter2-hunter2"]);
+        let entry = json!({
+            "name": "a", "title": "hunter2-hunter2", "description": "token hunter2-hunter2, aHVudGVyMi1odW50ZXIy",
+            "inputSchema": {"type": "object", "properties": {"hunter2-hunter2": {"const": "hunter2-hunter2"}}},
+            "outputSchema": {"type": "object", "description": "hunter2-hunter2"},
+            "annotations": {"title": "hunter2-hunter2"},
+        });
+        let one = super::described("lab", &entry, &given);
+        let text = serde_json::to_string(&one.definition).unwrap();
+        assert!(one.fault.is_none() && !text.contains("hunter2") && !text.contains("aHVudGVyMi"), "{text}");
+        assert_eq!(one.definition.description, format!("token {MARK}, {MARK}"));
+        let named = super::described("lab", &named("hunter2-hunter2"), &given);
+        assert_eq!((named.fault, named.definition.id.native.as_str()), (Some(DefinitionFault::Name), MARK));
     }
 
     #[test]
@@ -147,7 +184,7 @@ mod tests {
             let entry = json!({"name": name, "title": text, "description": text, "inputSchema": schema});
             let one = described("lab", &entry);
             // A level of objects may count once or twice; what is shallow is taken, and what is deep is not.
-            match (super::is_name(&name), depth) {
+            match (super::is_native_id(&name), depth) {
                 (true, 0..=30) => prop_assert_eq!(one.fault, None),
                 (true, 31..=63) => {}
                 _ => prop_assert!(one.fault.is_some()),

@@ -1,10 +1,12 @@
 //! Messages over HTTP: each request a connection of its own, answered by one JSON text or by a stream of events.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use capability_core::handle::BrokerFault;
+use capability_core::session::Subject;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming as Body};
 use hyper::header::{
@@ -17,8 +19,9 @@ use tokio::time::timeout;
 
 use super::credential::Credentials;
 use super::events::Events;
+use super::given::Given;
 use super::message::{self, Incoming, MAX_MESSAGE};
-use super::peer::{Caller, PeerFault};
+use super::peer::{Caller, MODERN, PeerFault};
 use crate::broker::{EndpointSettings, Resolver, Scheme, addresses, connected, exchanged, secured};
 
 /// The most bytes that are read for one request, frames and events that are not its answer among them.
@@ -27,6 +30,9 @@ const MAX_WIRE_BYTES: usize = 2 * MAX_MESSAGE;
 const TELL: Duration = Duration::from_secs(5);
 /// The longest session name that a server may give.
 const MAX_SESSION: usize = 1024;
+
+/// The greeting of the older generation.
+pub const GREETING: &str = "initialize";
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -47,15 +53,34 @@ struct Inner {
     credentials: Arc<Credentials>,
     server: String,
     resolver: Arc<dyn Resolver>,
+    /// Everything that went to the server and that nobody else is to see.
+    given: Arc<Given>,
     state: Mutex<State>,
+}
+
+/// Whose credential goes along: a subject's own, or everybody's.
+pub type Owner = Option<Subject>;
+
+/// What goes along with a request: a credential, and whose it is.
+#[derive(Clone)]
+pub struct Pass {
+    pub owner: Owner,
+    token: Option<HeaderValue>,
 }
 
 #[derive(Default)]
 struct State {
-    /// What a server of the older generation calls the session.
-    session: Option<HeaderValue>,
-    /// The revision that was agreed upon.
+    /// The revision that was agreed upon first.
     version: Option<&'static str>,
+    /// How each owner was greeted in the older generation: a session is its owner's, and nobody else's request is in it.
+    greeted: HashMap<Owner, Greeted>,
+}
+
+struct Greeted {
+    /// The revision that was agreed upon.
+    version: &'static str,
+    /// What the server calls the session, where it keeps one.
+    session: Option<HeaderValue>,
 }
 
 /// What a way is made of.
@@ -76,15 +101,43 @@ impl HttpWay {
         server: &str,
         credentials: Arc<Credentials>,
         resolver: Arc<dyn Resolver>,
+        given: Arc<Given>,
     ) -> Self {
         let HttpSettings { place, headers, token_file } = settings;
+        for value in headers.values() {
+            value.to_str().ok().into_iter().for_each(|value| given.remember(value));
+        }
         let (server, state) = (server.to_owned(), Mutex::default());
-        Self(Arc::new(Inner { place, headers, token_file, credentials, server, resolver, state }))
+        Self(Arc::new(Inner { place, headers, token_file, credentials, server, resolver, given, state }))
     }
 
-    /// The revision that is spoken from here on.
+    /// The revision that is spoken from here on, with whoever is not greeted in a way of its own.
     pub fn speak(&self, version: &'static str) {
         self.0.state().version = Some(version);
+    }
+
+    /// The revision that was agreed upon in a greeting of the older generation.
+    pub fn agree(&self, owner: &Owner, version: &'static str) {
+        let mut state = self.0.state();
+        match state.greeted.get_mut(owner) {
+            Some(greeted) => greeted.version = version,
+            None => drop(state.greeted.insert(owner.clone(), Greeted { version, session: None })),
+        }
+    }
+
+    /// Whether that owner was greeted in the older generation, and the server is not known to have forgotten it.
+    pub fn is_greeted(&self, owner: &Owner) -> bool {
+        self.0.state().greeted.contains_key(owner)
+    }
+
+    /// Nothing is left of that owner's greeting.
+    pub fn forget(&self, owner: &Owner) {
+        self.0.state().greeted.remove(owner);
+    }
+
+    /// Nothing is left of any greeting.
+    pub fn forget_all(&self) {
+        *self.0.state() = State::default();
     }
 
     /// Asks, and gives every message that comes to `take`, until the answer to `id` is among them.
@@ -94,36 +147,37 @@ impl HttpWay {
         method: &str,
         tool: Option<&str>,
         text: String,
-        caller: Caller<'_>,
+        pass: &Pass,
         take: impl Fn(Incoming) -> Option<String>,
     ) -> Result<Value, PeerFault> {
-        let request = self.post(method, tool, text, caller).await?;
-        let mut exchange = Exchange { way: self, id, take, is_greeting: method == "initialize" };
+        let request = self.post(method, tool, text, pass)?;
+        let in_session = request.headers().contains_key(SESSION);
+        let mut exchange = Exchange { way: self, id, take, pass, in_session, is_greeting: method == GREETING };
         self.exchanged(request, async |response| exchange.answer(response).await).await
     }
 
     /// Tells something that has no answer.
-    pub async fn tell(&self, method: &str, text: String) -> Result<(), PeerFault> {
-        let request = self.post(method, None, text, Caller::Host).await?;
+    pub async fn tell(&self, method: &str, text: String, pass: &Pass) -> Result<(), PeerFault> {
+        let request = self.post(method, None, text, pass)?;
         let told = self.exchanged(request, async |response| refused(response.status()).map_or(Ok(()), Err));
         timeout(TELL, told).await.unwrap_or(Err(PeerFault::Closed))
     }
 
     /// The same, with nobody waiting.
-    pub fn tell_later(&self, method: &'static str, text: String) {
+    pub fn tell_later(&self, method: &'static str, text: String, pass: Pass) {
         let way = self.clone();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { way.tell(method, text).await });
+            runtime.spawn(async move { way.tell(method, text, &pass).await });
         }
     }
 
     /// Reads what a server of the older generation says by itself, until it ends that or has said as much as is read for one
     /// request. One that says nothing by itself ends it at once.
-    pub async fn listen(&self, take: impl Fn(Incoming) -> Option<String>) {
-        let Ok(mut request) = self.request(Method::GET, Bytes::new(), Caller::Host).await else { return };
+    pub async fn listen(&self, pass: &Pass, take: impl Fn(Incoming) -> Option<String>) {
+        let Ok(mut request) = self.request(Method::GET, Bytes::new(), pass) else { return };
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         // No answer has this number: whatever comes is taken for what it is.
-        let mut exchange = Exchange { way: self, id: 0, take, is_greeting: false };
+        let mut exchange = Exchange { way: self, id: 0, take, pass, in_session: false, is_greeting: false };
         let listened = self.exchanged(request, async |response| {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
             match response.status().is_success() && kind.starts_with("text/event-stream") {
@@ -134,37 +188,42 @@ impl HttpWay {
         let _ = listened.await;
     }
 
-    /// Gives a session back. It ends by itself without.
+    /// Gives every session back, each with its owner's credential. They end by themselves without.
     pub async fn end(&self) {
-        let Some(session) = self.0.state().session.take() else { return };
-        let Ok(mut request) = self.request(Method::DELETE, Bytes::new(), Caller::Host).await else { return };
-        request.headers_mut().insert(SESSION, session);
-        let _ = timeout(TELL, self.exchanged(request, async |_| Ok(()))).await;
+        let greeted = core::mem::take(&mut self.0.state().greeted);
+        let ending = greeted.into_iter().filter_map(|(owner, greeted)| Some((owner, greeted.session?)));
+        for (owner, session) in ending {
+            let caller = owner.as_ref().map_or(Caller::Host(None), Caller::Subject);
+            let Ok(pass) = self.pass(caller).await else { continue };
+            let Ok(mut request) = self.request(Method::DELETE, Bytes::new(), &pass) else { continue };
+            request.headers_mut().insert(SESSION, session);
+            let _ = timeout(TELL, self.exchanged(request, async |_| Ok(()))).await;
+        }
     }
 
-    async fn post(
+    fn post(
         &self,
         method: &str,
         tool: Option<&str>,
         text: String,
-        caller: Caller<'_>,
+        pass: &Pass,
     ) -> Result<Request<Full<Bytes>>, PeerFault> {
-        let mut request = self.request(Method::POST, Bytes::from(text), caller).await?;
+        let mut request = self.request(Method::POST, Bytes::from(text), pass)?;
         let headers = request.headers_mut();
         let value = |text: &str| HeaderValue::from_str(text).map_err(|_| PeerFault::Malformed);
         headers.insert(METHOD, value(method)?);
         if let Some(tool) = tool {
             headers.insert(NAME, value(tool)?);
         }
+        if method == GREETING {
+            // What is spoken is what it asks: a header would say so before there is an answer.
+            headers.remove(VERSION);
+            headers.remove(SESSION);
+        }
         Ok(request)
     }
 
-    async fn request(
-        &self,
-        method: Method,
-        body: Bytes,
-        caller: Caller<'_>,
-    ) -> Result<Request<Full<Bytes>>, PeerFault> {
+    fn request(&self, method: Method, body: Bytes, pass: &Pass) -> Result<Request<Full<Bytes>>, PeerFault> {
         let Inner { place, headers, .. } = self.0.as_ref();
         let host = match (place.scheme, place.place.port) {
             (Scheme::Http, 80) | (Scheme::Https, 443) => place.place.host.to_string(),
@@ -184,36 +243,47 @@ impl HttpWay {
         for (name, value) in headers {
             request.headers_mut().insert(name, value.clone());
         }
-        if let Some(token) = self.token(caller).await? {
-            request.headers_mut().insert(AUTHORIZATION, token);
+        if let Some(token) = &pass.token {
+            request.headers_mut().insert(AUTHORIZATION, token.clone());
         }
         let state = self.0.state();
-        if let Some(session) = &state.session {
+        let greeted = state.greeted.get(&pass.owner);
+        if let Some(session) = greeted.and_then(|greeted| greeted.session.as_ref()) {
             request.headers_mut().insert(SESSION, session.clone());
         }
         // The first question already says which revision it is asked in.
-        let version = state.version.unwrap_or("2026-07-28");
+        let version = greeted.map(|greeted| greeted.version).or(state.version).unwrap_or(MODERN);
         request.headers_mut().insert(VERSION, HeaderValue::from_static(version));
         Ok(request)
     }
 
-    /// The subject's own token, else the one for everybody.
-    async fn token(&self, caller: Caller<'_>) -> Result<Option<HeaderValue>, PeerFault> {
-        let subject = match caller {
-            Caller::Host => None,
-            Caller::Subject(subject) => Some(subject.clone()),
+    /// The subject's own token, else the one for everybody. The host's own questions take the one for everybody, and where there
+    /// is none the one of whoever asked for them.
+    ///
+    /// # Errors
+    /// [`PeerFault::Credential`] when one that is there cannot be read.
+    pub async fn pass(&self, caller: Caller<'_>) -> Result<Pass, PeerFault> {
+        let (first, then) = match caller {
+            Caller::Host(asked) => (None, asked.cloned()),
+            Caller::Subject(subject) => (Some(subject.clone()), None),
         };
         let inner = Arc::clone(&self.0);
         let found = tokio::task::spawn_blocking(move || {
-            inner.credentials.token(&inner.server, subject.as_ref(), inner.token_file.as_deref())
+            let token =
+                |subject| inner.credentials.owned(&inner.server, subject, inner.token_file.as_deref()).transpose();
+            let found = token(first.as_ref()).or_else(|| then.as_ref().and_then(|then| token(Some(then))));
+            found.transpose()
         });
         let found = found.await.map_err(|_| PeerFault::Credential)?;
-        let Some(mut token) = found.map_err(|_| PeerFault::Credential)? else { return Ok(None) };
+        let Some((mut token, owner)) = found.map_err(|_| PeerFault::Credential)? else {
+            return Ok(Pass { owner: None, token: None });
+        };
+        core::str::from_utf8(&token).into_iter().for_each(|token| self.0.given.remember(token));
         let header = HeaderValue::from_bytes(&[b"Bearer ", token.as_slice()].concat());
-        crate::broker::wipe(&mut token);
+        crate::secrets::wipe(&mut token);
         let mut header = header.map_err(|_| PeerFault::Credential)?;
         header.set_sensitive(true);
-        Ok(Some(header))
+        Ok(Pass { owner, token: Some(header) })
     }
 
     async fn exchanged<T>(
@@ -245,6 +315,9 @@ struct Exchange<'a, T> {
     way: &'a HttpWay,
     id: u64,
     take: T,
+    pass: &'a Pass,
+    /// Whether the request names a session.
+    in_session: bool,
     is_greeting: bool,
 }
 
@@ -258,10 +331,16 @@ impl<T: Fn(Incoming) -> Option<String>> Exchange<'_, T> {
         if let Some(fault @ PeerFault::Credential) = refused(head.status) {
             return Err(fault);
         }
+        if self.in_session && head.status == StatusCode::NOT_FOUND {
+            // Another one is opened before the owner's next request.
+            self.way.forget(&self.pass.owner);
+            return Err(PeerFault::Session);
+        }
         if self.is_greeting
             && let Some(session) = head.headers.get(SESSION).filter(|session| session.len() <= MAX_SESSION)
         {
-            self.way.0.state().session = Some(session.clone());
+            let greeted = Greeted { version: MODERN, session: Some(session.clone()) };
+            self.way.0.state().greeted.insert(self.pass.owner.clone(), greeted);
         }
         let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind.starts_with("text/event-stream") {
@@ -272,7 +351,12 @@ impl<T: Fn(Incoming) -> Option<String>> Exchange<'_, T> {
             Ok(Incoming::Answer(id, answer)) if id == self.id => {
                 answer.map_err(|refusal| PeerFault::Refused(refusal.code))
             }
-            // A server that takes the whole request for broken answers nothing in particular.
+            // A server that takes the whole request for broken answers nothing in particular; some say so of a session that
+            // they do not know.
+            _ if self.in_session && head.status == StatusCode::BAD_REQUEST => {
+                self.way.forget(&self.pass.owner);
+                Err(PeerFault::Malformed)
+            }
             _ => Err(refused(head.status).unwrap_or(PeerFault::Malformed)),
         }
     }
@@ -288,7 +372,7 @@ impl<T: Fn(Incoming) -> Option<String>> Exchange<'_, T> {
                     }
                     Ok(incoming) => {
                         if let Some(answer) = (self.take)(incoming) {
-                            self.way.tell_later("response", answer);
+                            self.way.tell_later("response", answer, self.pass.clone());
                         }
                     }
                     Err(_) => return Err(PeerFault::Malformed),

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use capability_core::provider::DefinitionFault;
+use capability_core::redact::Redactor;
 use serde_json::Value;
 
 use super::definition::{Described, described};
-use super::peer::{Peer, PeerFault};
+use super::peer::{Caller, Peer, PeerFault};
 
 /// The most pages that are asked for.
 pub const MAX_PAGES: usize = 16;
@@ -30,19 +31,19 @@ pub struct Listing {
 ///
 /// # Errors
 /// [`PeerFault`] when the server did not answer as it should; what it had said until then counts for nothing.
-pub async fn list(peer: &Peer, provider: &str) -> Result<Listing, PeerFault> {
+pub async fn list(peer: &Peer, provider: &str, caller: Caller<'_>, given: &Redactor) -> Result<Listing, PeerFault> {
     let mut listing = Listing::default();
     let mut bytes = 0;
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
-        let page = peer.list(cursor.as_deref()).await?;
+        let page = peer.list(cursor.as_deref(), caller).await?;
         let entries = page.get("tools").and_then(Value::as_array).ok_or(PeerFault::Malformed)?;
         for entry in entries {
             if listing.tools.len() == MAX_TOOLS {
                 listing.cut = Some("it has more tools than are taken");
                 return Ok(distinct(listing));
             }
-            let one = described(provider, entry);
+            let one = described(provider, entry, given);
             bytes += one.bytes;
             if bytes > MAX_BYTES {
                 listing.cut = Some("its definitions are larger in all than is taken");

@@ -6,6 +6,7 @@
 pub mod credential;
 mod definition;
 mod events;
+mod given;
 mod http;
 mod lines;
 mod listing;
@@ -17,6 +18,7 @@ mod schema;
 
 pub use credential::{CredentialFault, Credentials};
 pub(super) use definition::Described;
+pub(super) use given::Given;
 pub use http::HttpSettings;
 pub(super) use http::HttpWay;
 pub(super) use listing::{Listing, list};
@@ -24,5 +26,4 @@ pub(super) use peer::{Caller, Peer, PeerFault};
 pub use program::ProgramSettings;
 pub(super) use program::Running;
 pub(crate) use program::Started;
-pub(crate) use reply::masked;
 pub(super) use reply::of_call;

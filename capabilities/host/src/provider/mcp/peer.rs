@@ -4,7 +4,7 @@
 //! one shakes hands once with `initialize`. The newer is tried first, and what answers to neither has no tools here.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::http::HttpWay;
+use super::http::{GREETING, HttpWay, Pass};
 use super::lines::{Line, Lines, Writer};
 use super::message::{self, Incoming};
 
@@ -24,12 +24,16 @@ const PROBE: Duration = Duration::from_secs(3);
 const MAX_STRAY: u32 = 1000;
 
 /// The newest revision.
-const MODERN: &str = "2026-07-28";
+pub const MODERN: &str = "2026-07-28";
 /// The older ones, newest first.
 const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// Who asks.
 const CLIENT: &str = concat!(r#"{"name":"capability","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
 
+/// The newer greeting.
+const DISCOVER: &str = "server/discover";
+/// The end of the older greeting.
+const INITIALIZED: &str = "notifications/initialized";
 /// The notification of a changed list.
 const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
@@ -38,6 +42,8 @@ const LIST_CHANGED: &str = "notifications/tools/list_changed";
 pub enum PeerFault {
     /// It is gone, or cannot be reached.
     Closed,
+    /// It has forgotten the session, and did nothing.
+    Session,
     /// It said more than a message may hold.
     TooLarge,
     /// What it said is no answer.
@@ -57,6 +63,7 @@ impl PeerFault {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Closed => "its connection ended",
+            Self::Session => "it has forgotten the session",
             Self::TooLarge => "it said more at once than is read",
             Self::Malformed => "what it said is no answer in the protocol",
             Self::Refused(_) => "it answered with an error",
@@ -70,19 +77,26 @@ impl PeerFault {
 /// What a server said about itself that matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Greeting {
-    /// Whether it speaks the newer generation.
-    pub is_modern: bool,
+    /// The revision that was agreed upon.
+    pub revision: &'static str,
     /// Whether it has tools at all.
     pub has_tools: bool,
     /// Whether it says when they change.
     pub tells_changes: bool,
 }
 
+impl Greeting {
+    /// Whether it speaks the newer generation.
+    pub fn is_modern(&self) -> bool {
+        self.revision == MODERN
+    }
+}
+
 /// One connection. Dropping it ends it.
 pub struct Peer {
     way: Way,
     shared: Arc<Shared>,
-    greeting: OnceLock<Greeting>,
+    greeting: Mutex<Option<Greeting>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -185,13 +199,13 @@ impl Peer {
             }
             theirs.close();
         });
-        Self { way: Way::Pipes(writer), shared, greeting: OnceLock::new(), tasks: vec![reading] }
+        Self { way: Way::Pipes(writer), shared, greeting: Mutex::default(), tasks: vec![reading] }
     }
 
     /// Over HTTP: a connection for each request.
     pub fn over_http(way: HttpWay) -> Self {
         let shared = Arc::new(Shared::new());
-        Self { way: Way::Http(Box::new(way)), shared, greeting: OnceLock::new(), tasks: Vec::new() }
+        Self { way: Way::Http(Box::new(way)), shared, greeting: Mutex::default(), tasks: Vec::new() }
     }
 
     /// A number that grows when the server says that its list changed.
@@ -211,29 +225,35 @@ impl Peer {
 
     /// What the server said about itself, once it was greeted.
     pub fn greeting(&self) -> Option<Greeting> {
-        self.greeting.get().copied()
+        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether each request is a connection of its own, so that only a request tells whether the server is there.
+    pub const fn is_asked(&self) -> bool {
+        matches!(self.way, Way::Http(_))
     }
 
     /// Finds out which revision is spoken; with `older`, the newer greeting is left out, which some programs do not survive.
+    /// Whatever was agreed upon before counts no more.
     ///
     /// # Errors
-    /// [`PeerFault`]; the connection is of no use then.
-    pub async fn greet(&self, older: bool) -> Result<Greeting, PeerFault> {
-        let greeting = if older { self.initialize().await? } else { self.either().await? };
-        let _ = self.greeting.set(greeting);
+    /// [`PeerFault`]; the connection is of no use then, until it is greeted again.
+    pub async fn greet(&self, older: bool, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
         if let Way::Http(way) = &self.way {
-            way.speak(if greeting.is_modern { MODERN } else { LEGACY[0] });
+            way.forget_all();
         }
-        if !greeting.is_modern {
-            self.tell("notifications/initialized", "{}").await?;
+        let greeting = if older { self.initialize(caller).await? } else { self.either(caller).await? };
+        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(greeting);
+        if let Way::Http(way) = &self.way {
+            way.speak(greeting.revision);
         }
         Ok(greeting)
     }
 
     /// The newer greeting, and the older one where that has no answer.
-    async fn either(&self) -> Result<Greeting, PeerFault> {
+    async fn either(&self, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
         let asked = params(true, "");
-        let discover = self.request("server/discover", &asked, None, Caller::Host);
+        let discover = self.request(DISCOVER, &asked, None, caller);
         tokio::pin!(discover);
         let probed = match &self.way {
             Way::Pipes(_) => timeout(PROBE, &mut discover).await.ok(),
@@ -244,11 +264,11 @@ impl Peer {
             Some(Err(fault @ (PeerFault::Closed | PeerFault::Credential | PeerFault::Untrusted))) => Err(fault),
             Some(answer) => match modern(answer) {
                 Some(greeting) => Ok(greeting),
-                None => self.initialize().await,
+                None => self.initialize(caller).await,
             },
             // Either answer counts, whichever comes and is one.
             None => {
-                let initialize = self.initialize();
+                let initialize = self.initialize(caller);
                 tokio::pin!(initialize);
                 tokio::select! {
                     answer = &mut discover => match modern(answer) {
@@ -264,15 +284,27 @@ impl Peer {
         }
     }
 
-    async fn initialize(&self) -> Result<Greeting, PeerFault> {
-        let newest = LEGACY[0];
-        let said = format!(r#"{{"protocolVersion":"{newest}","capabilities":{{}},"clientInfo":{CLIENT}}}"#);
-        let answer = self.request("initialize", &said, None, Caller::Host).await?;
-        let version = answer.get("protocolVersion").and_then(Value::as_str).ok_or(PeerFault::Malformed)?;
-        if !LEGACY.contains(&version) {
-            return Err(PeerFault::Revision);
+    /// The whole of the older greeting.
+    async fn initialize(&self, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
+        match &self.way {
+            Way::Http(way) => self.initialize_over(way, &way.pass(caller).await?).await,
+            Way::Pipes(writer) => {
+                let answer = self.request(GREETING, &hello(), None, caller).await?;
+                let greeting = agreed(&answer)?;
+                let text = message::notice(INITIALIZED, "{}");
+                writer.send(text).await.then_some(greeting).ok_or(PeerFault::Closed)
+            }
         }
-        Ok(greeting(false, &answer))
+    }
+
+    /// The same over HTTP, for one owner of a credential: its session is of nobody else's requests.
+    async fn initialize_over(&self, way: &HttpWay, pass: &Pass) -> Result<Greeting, PeerFault> {
+        way.forget(&pass.owner);
+        let answer = self.asked(way, GREETING, &hello(), None, pass).await?;
+        let greeting = agreed(&answer)?;
+        way.agree(&pass.owner, greeting.revision);
+        way.tell(INITIALIZED, message::notice(INITIALIZED, "{}"), pass).await?;
+        Ok(greeting)
     }
 
     /// Whether changes are told without being asked for: by a program of the older generation, in between its answers.
@@ -282,27 +314,30 @@ impl Peer {
 
     /// Asks to be told of changes, where that has to be asked for. Comes back when the server ends it, or has said as much as is
     /// read at a time.
-    pub async fn listen(&self) {
+    pub async fn listen(&self, caller: Caller<'_>) {
         if let (Way::Http(way), false) = (&self.way, self.is_modern()) {
-            return way.listen(|incoming| self.shared.take(incoming)).await;
+            if let Ok(pass) = way.pass(caller).await {
+                way.listen(&pass, |incoming| self.shared.take(incoming)).await;
+            }
+            return;
         }
         let wanted = params(true, r#""notifications":{"toolsListChanged":true}"#);
-        let _ = self.request("subscriptions/listen", &wanted, None, Caller::Host).await;
+        let _ = self.request("subscriptions/listen", &wanted, None, caller).await;
     }
 
     /// A page of tools.
     ///
     /// # Errors
     /// [`PeerFault`].
-    pub async fn list(&self, cursor: Option<&str>) -> Result<Value, PeerFault> {
+    pub async fn list(&self, cursor: Option<&str>, caller: Caller<'_>) -> Result<Value, PeerFault> {
         let cursor = cursor.map_or_else(String::new, |cursor| format!(r#""cursor":{}"#, Value::from(cursor)));
-        self.request("tools/list", &params(self.is_modern(), &cursor), None, Caller::Host).await
+        self.request("tools/list", &params(self.is_modern(), &cursor), None, caller).await
     }
 
     /// Calls a tool with the very text of its arguments. Giving the call up tells the server so.
     ///
     /// # Errors
-    /// [`PeerFault`].
+    /// [`PeerFault`]; of a [`PeerFault::Session`] it is known that nothing was called.
     pub async fn call(&self, tool: &str, arguments: &str, caller: Caller<'_>) -> Result<Value, PeerFault> {
         // INVARIANT: a line is a message. Canonical text has no line's end in it; anything else is not sent.
         if arguments.contains(['\n', '\r']) {
@@ -320,15 +355,25 @@ impl Peer {
     }
 
     fn is_modern(&self) -> bool {
-        self.greeting().is_some_and(|greeting| greeting.is_modern)
+        self.greeting().is_some_and(|greeting| greeting.is_modern())
     }
 
-    async fn tell(&self, method: &str, params: &str) -> Result<(), PeerFault> {
-        let text = message::notice(method, params);
-        match &self.way {
-            Way::Pipes(writer) => writer.send(text).await.then_some(()).ok_or(PeerFault::Closed),
-            Way::Http(way) => way.tell(method, text).await,
-        }
+    /// One question over HTTP.
+    async fn asked(
+        &self,
+        way: &HttpWay,
+        method: &str,
+        params: &str,
+        tool: Option<&str>,
+        pass: &Pass,
+    ) -> Result<Value, PeerFault> {
+        let id = self.shared.next_id();
+        let text = message::request(id, method, params);
+        let of = (method == "tools/call").then(|| pass.clone());
+        let mut abandoned = Abandoned { peer: self, id, of, is_told: method == "tools/call" };
+        let asked = way.ask(id, method, tool, text, pass, |incoming| self.shared.take(incoming)).await;
+        abandoned.is_told = false;
+        asked
     }
 
     async fn request(
@@ -338,16 +383,19 @@ impl Peer {
         tool: Option<&str>,
         caller: Caller<'_>,
     ) -> Result<Value, PeerFault> {
-        let id = self.shared.next_id();
-        let text = message::request(id, method, params);
         match &self.way {
             Way::Http(way) => {
-                let mut abandoned = Abandoned { peer: self, id, is_told: method == "tools/call" };
-                let asked = way.ask(id, method, tool, text, caller, |incoming| self.shared.take(incoming)).await;
-                abandoned.is_told = false;
-                asked
+                let pass = way.pass(caller).await?;
+                // Before there is a greeting, the greeting is what is asked.
+                let is_older = self.greeting().is_some_and(|greeting| !greeting.is_modern());
+                if is_older && method != DISCOVER && !way.is_greeted(&pass.owner) {
+                    self.initialize_over(way, &pass).await?;
+                }
+                self.asked(way, method, params, tool, &pass).await
             }
             Way::Pipes(writer) => {
+                let id = self.shared.next_id();
+                let text = message::request(id, method, params);
                 let (answer, answered) = oneshot::channel();
                 {
                     let mut waiting = self.shared.waiting();
@@ -356,7 +404,7 @@ impl Peer {
                     }
                     waiting.requests.insert(id, answer);
                 }
-                let mut abandoned = Abandoned { peer: self, id, is_told: method != "initialize" };
+                let mut abandoned = Abandoned { peer: self, id, of: None, is_told: method != GREETING };
                 if !writer.send(text).await {
                     abandoned.is_told = false;
                     return Err(PeerFault::Closed);
@@ -384,8 +432,9 @@ impl Drop for Peer {
 /// For whom something is asked: whose credential goes along.
 #[derive(Debug, Clone, Copy)]
 pub enum Caller<'a> {
-    /// For the host itself: greeting and listing.
-    Host,
+    /// For the host itself, greeting and listing: with the credential for everybody, and where there is none with that of whoever
+    /// had it connect.
+    Host(Option<&'a capability_core::session::Subject>),
     /// For a subject's call.
     Subject(&'a capability_core::session::Subject),
 }
@@ -394,6 +443,8 @@ pub enum Caller<'a> {
 struct Abandoned<'a> {
     peer: &'a Peer,
     id: u64,
+    /// What goes along when it is told over HTTP: who asked gives it up.
+    of: Option<Pass>,
     is_told: bool,
 }
 
@@ -407,7 +458,9 @@ impl Drop for Abandoned<'_> {
         let text = message::notice("notifications/cancelled", &params);
         match &self.peer.way {
             Way::Pipes(writer) => writer.try_send(text),
-            Way::Http(way) => way.tell_later("notifications/cancelled", text),
+            Way::Http(way) => {
+                let _ = self.of.take().map(|pass| way.tell_later("notifications/cancelled", text, pass));
+            }
         }
     }
 }
@@ -428,11 +481,24 @@ fn params(is_modern: bool, fields: &str) -> String {
 fn modern(answer: Result<Value, PeerFault>) -> Option<Greeting> {
     let answer = answer.ok()?;
     let versions = answer.get("supportedVersions")?.as_array()?;
-    versions.iter().any(|version| version == MODERN).then(|| greeting(true, &answer))
+    versions.iter().any(|version| version == MODERN).then(|| greeting(MODERN, &answer))
 }
 
-fn greeting(is_modern: bool, answer: &Value) -> Greeting {
+/// What is said in the older greeting.
+fn hello() -> String {
+    let newest = LEGACY[0];
+    format!(r#"{{"protocolVersion":"{newest}","capabilities":{{}},"clientInfo":{CLIENT}}}"#)
+}
+
+/// What an answer to the older greeting says.
+fn agreed(answer: &Value) -> Result<Greeting, PeerFault> {
+    let version = answer.get("protocolVersion").and_then(Value::as_str).ok_or(PeerFault::Malformed)?;
+    let revision = LEGACY.into_iter().find(|known| *known == version).ok_or(PeerFault::Revision)?;
+    Ok(greeting(revision, answer))
+}
+
+fn greeting(revision: &'static str, answer: &Value) -> Greeting {
     let tools = answer.get("capabilities").and_then(|offered| offered.get("tools"));
     let tells = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool).unwrap_or_default();
-    Greeting { is_modern, has_tools: tools.is_some(), tells_changes: tells }
+    Greeting { revision, has_tools: tools.is_some(), tells_changes: tells }
 }

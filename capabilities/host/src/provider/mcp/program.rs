@@ -6,13 +6,14 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use capability_core::redact::is_redactable;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::lines::{Said, Writer};
 use super::peer::Peer;
-use crate::broker::private_text;
 use crate::environment::random;
 use crate::hex;
+use crate::secrets::private_text;
 
 #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use crate::runner::worker::keeping::{Kept, Program, Streams};
@@ -100,11 +101,14 @@ impl ProgramSettings {
     /// What stands in the files of its secrets now.
     ///
     /// # Errors
-    /// When one cannot be read, or is not the host's alone.
+    /// When one cannot be read, or is not the host's alone; [`InvalidInput`](std::io::ErrorKind::InvalidInput) when one is too
+    /// short to be found again in what the program says.
     pub fn secrets(&self) -> std::io::Result<Vec<String>> {
         let read = |(_, file): &(String, PathBuf)| {
             let text = private_text(file).map_err(|_| std::io::Error::from(std::io::ErrorKind::PermissionDenied))?;
-            String::from_utf8(text).map_err(std::io::Error::other)
+            let text = String::from_utf8(text).map_err(std::io::Error::other)?;
+            // What is not looked for could be told on.
+            if is_redactable(&text) { Ok(text) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
         };
         self.secrets.iter().map(read).collect()
     }

@@ -1,6 +1,7 @@
 //! From what a tool answers to what a capability is given.
 
 use capability_core::handle::{BrokerFault, OmittedContent, ToolContent, ToolReply};
+use capability_core::redact::Redactor;
 use serde_json::Value;
 
 use super::peer::PeerFault;
@@ -9,16 +10,12 @@ use super::peer::PeerFault;
 pub const MAX_REPLY: usize = 1 << 20;
 /// The most pieces.
 const MAX_PIECES: usize = 1000;
-/// The shortest value that is masked: a shorter one would be found everywhere.
-const MIN_MASKED: usize = 8;
-/// What stands in its place.
-const MASK: &str = "[masked]";
 
 /// Reads the answer to a call.
 ///
 /// # Errors
 /// [`BrokerFault::ReplyTooLarge`], [`BrokerFault::MalformedReply`], [`BrokerFault::Unavailable`].
-pub fn of_call(answer: Result<Value, PeerFault>, secrets: &[String]) -> Result<ToolReply, BrokerFault> {
+pub fn of_call(answer: Result<Value, PeerFault>, given: &Redactor) -> Result<ToolReply, BrokerFault> {
     let answer = match answer {
         Ok(answer) => answer,
         // Its words may hold anything, so only its number is told.
@@ -27,7 +24,7 @@ pub fn of_call(answer: Result<Value, PeerFault>, secrets: &[String]) -> Result<T
         Err(PeerFault::Malformed | PeerFault::Revision) => return Err(BrokerFault::MalformedReply),
         Err(PeerFault::Credential) => return Err(BrokerFault::CredentialRefused),
         Err(PeerFault::Untrusted) => return Err(BrokerFault::Untrusted),
-        Err(PeerFault::Closed) => return Err(BrokerFault::Unavailable),
+        Err(PeerFault::Closed | PeerFault::Session) => return Err(BrokerFault::Unavailable),
     };
     if answer.get("resultType").and_then(Value::as_str).is_some_and(|kind| kind != "complete") {
         return Ok(ours("the server wants something in return that this host does not give".to_owned()));
@@ -44,10 +41,10 @@ pub fn of_call(answer: Result<Value, PeerFault>, secrets: &[String]) -> Result<T
     if bytes > MAX_REPLY || pieces.len() > MAX_PIECES {
         return Err(BrokerFault::ReplyTooLarge);
     }
-    let content = pieces.iter().map(|piece| content(piece, secrets)).collect::<Option<Vec<_>>>();
+    let content = pieces.iter().map(|piece| content(piece, given)).collect::<Option<Vec<_>>>();
     Ok(ToolReply {
         content: content.ok_or(BrokerFault::MalformedReply)?,
-        structured: structured.cloned().map(|data| masked_data(data, secrets)),
+        structured: structured.cloned().map(|data| given.value(data)),
         is_error: answer.get("isError").and_then(Value::as_bool).unwrap_or_default(),
     })
 }
@@ -57,11 +54,11 @@ fn ours(text: String) -> ToolReply {
     ToolReply { content: vec![ToolContent::Text { text }], structured: None, is_error: true }
 }
 
-fn content(piece: &Value, secrets: &[String]) -> Option<ToolContent> {
+fn content(piece: &Value, given: &Redactor) -> Option<ToolContent> {
     let bytes = |key: &str| piece.get(key).and_then(Value::as_str).map_or(0, |data| data.len() as u64);
     let omitted = |what, bytes| ToolContent::Omitted { what, bytes };
     Some(match piece.get("type").and_then(Value::as_str)? {
-        "text" => ToolContent::Text { text: masked(piece.get("text")?.as_str()?, secrets) },
+        "text" => ToolContent::Text { text: given.text(piece.get("text")?.as_str()?).into_owned() },
         "image" => omitted(OmittedContent::Image, bytes("data")),
         "audio" => omitted(OmittedContent::Audio, bytes("data")),
         "resource" | "resource_link" => omitted(OmittedContent::Resource, piece.to_string().len() as u64),
@@ -69,35 +66,17 @@ fn content(piece: &Value, secrets: &[String]) -> Option<ToolContent> {
     })
 }
 
-/// The text without the values that the operator gave the server: a server that tells what it was given, in an error say,
-/// tells nobody else.
-pub fn masked(text: &str, secrets: &[String]) -> String {
-    let mut secrets: Vec<&String> = secrets.iter().filter(|secret| secret.len() >= MIN_MASKED).collect();
-    // A longer one first: it may hold a shorter one.
-    secrets.sort_by_key(|secret| core::cmp::Reverse(secret.len()));
-    secrets.into_iter().fold(text.to_owned(), |text, secret| match text.contains(secret.as_str()) {
-        true => text.replace(secret.as_str(), MASK),
-        false => text,
-    })
-}
-
-fn masked_data(data: Value, secrets: &[String]) -> Value {
-    match data {
-        Value::String(text) => Value::String(masked(&text, secrets)),
-        Value::Array(items) => Value::Array(items.into_iter().map(|item| masked_data(item, secrets)).collect()),
-        Value::Object(object) => Value::Object(
-            object.into_iter().map(|(key, value)| (masked(&key, secrets), masked_data(value, secrets))).collect(),
-        ),
-        plain => plain,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{MAX_REPLY, masked, of_call};
+    use super::{MAX_REPLY, of_call};
     use crate::provider::mcp::PeerFault;
     use capability_core::handle::{BrokerFault, OmittedContent, ToolContent};
+    use capability_core::redact::{MARK, Redactor};
     use serde_json::json;
+
+    fn nothing() -> Redactor {
+        Redactor::new([])
+    }
 
     #[test]
     fn text_is_passed_on_and_the_rest_is_told() {
@@ -105,7 +84,7 @@ mod tests {
             {"type": "text", "text": "t"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"},
             {"type": "resource_link", "uri": "file:///x", "name": "x"}, {"type": "hologram"},
         ], "structuredContent": [1], "isError": true, "unknown": {}});
-        let reply = of_call(Ok(answer), &[]).unwrap();
+        let reply = of_call(Ok(answer), &nothing()).unwrap();
         assert!(reply.is_error && reply.structured == Some(json!([1])));
         let kinds = reply.content.iter().map(|piece| match piece {
             ToolContent::Text { text } => text.as_str(),
@@ -128,22 +107,32 @@ mod tests {
             (Ok(json!({"content": vec![json!({"type": "x"}); 1001]})), BrokerFault::ReplyTooLarge),
             (Err(PeerFault::Closed), BrokerFault::Unavailable),
         ] {
-            assert_eq!(of_call(answer, &[]).unwrap_err(), fault);
+            assert_eq!(of_call(answer, &nothing()).unwrap_err(), fault);
         }
         for answer in
             [Err(PeerFault::Refused(-32602)), Ok(json!({"resultType": "input_required", "inputRequests": {}}))]
         {
-            let reply = of_call(answer, &[]).unwrap();
+            let reply = of_call(answer, &nothing()).unwrap();
             assert!(reply.is_error && reply.content.len() == 1);
         }
     }
 
+    /// In whatever form, as a value and as a key.
     #[test]
     fn what_a_server_was_given_it_tells_nobody() {
-        let secrets = ["hunter2-secret".to_owned(), "hunter2-secret-long".to_owned(), "short".to_owned()];
-        let text = "failed: hunter2-secret-long, hunter2-secret, short";
-        assert_eq!(masked(text, &secrets), "failed: [masked], [masked], short");
-        let answer = json!({"content": [], "structuredContent": {"hunter2-secret": ["hunter2-secret"]}});
-        assert_eq!(of_call(Ok(answer), &secrets).unwrap().structured, Some(json!({"[masked]": ["[masked]"]})));
+        let given = Redactor::new(["hunter2/secret", "hunter2/secret/long"]);
+        let piece = |text: &str| json!({"type": "text", "text": text});
+        let said =
+            ["failed: hunter2/secret/long, hunter2/secret", "X_API_KEY=hunter2%2Fsecret", "aHVudGVyMi9zZWNyZXQ="];
+        let structured = json!({"hunter2/secret": ["Bearer hunter2/secret", 4]});
+        let answer = json!({"content": said.map(piece), "structuredContent": structured});
+        let reply = of_call(Ok(answer), &given).unwrap();
+        let text = |piece: &ToolContent| match piece {
+            ToolContent::Text { text } => text.clone(),
+            ToolContent::Omitted { .. } => String::new(),
+        };
+        let expected = [format!("failed: {MARK}, {MARK}"), format!("X_API_KEY={MARK}"), format!("{MARK}=")];
+        assert_eq!(reply.content.iter().map(text).collect::<Vec<_>>(), expected);
+        assert_eq!(reply.structured, Some(json!({MARK: [format!("Bearer {MARK}"), 4]})));
     }
 }

@@ -1,9 +1,10 @@
 //! What the operator bound to handles: configured and readable, as far as can be told without asking anybody outside.
 
 use super::{failed, ok, weak};
-use crate::broker::{EndpointSettings, authorities, private_text};
+use crate::broker::{EndpointSettings, authorities};
 use crate::config::Bindings;
 use crate::protocol::Probe;
+use crate::secrets::private_text;
 use crate::words::counted;
 
 /// One row for each kind that is configured.

@@ -58,6 +58,10 @@ impl Service {
         match &settings.way {
             Way::Program(program) => match program.secrets() {
                 Ok(_) => Ok(()),
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Err((
+                    "one of its `secrets` is shorter than 8 bytes".to_owned(),
+                    "give it a longer one: what is shorter could not be found again in what the program says",
+                )),
                 Err(_) => Err((
                     "one of its `secrets` cannot be read".to_owned(),
                     "write it into its file on one line, owned by the host's user with mode 0600",

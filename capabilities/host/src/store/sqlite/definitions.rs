@@ -74,11 +74,14 @@ impl SqliteDefinitions {
         })
     }
 
-    /// Compares what a provider listed with what was accepted: what is new is accepted, what differs is kept beside it.
+    /// Compares what a provider listed with what was accepted: what is new is accepted, what differs is kept beside it, until an
+    /// operator accepts what there is then. One that changed and changed back has changed. `refused` are the names of tools that
+    /// are listed in a way that is not taken: those differ, too.
     pub fn observe(
         &self,
         provider: i64,
         listed: Vec<Arc<ToolDefinition>>,
+        refused: Vec<String>,
         at: Timestamp,
     ) -> BoxFuture<'static, Result<Observed, StoreFault>> {
         self.0.0.transact(move |transaction| {
@@ -97,13 +100,19 @@ impl SqliteDefinitions {
                         first += 1;
                     }
                     Some(pin) => {
-                        let differs = pin.accepted.digest() != definition.digest();
-                        changed += usize::from(differs && pin.seen.is_none());
-                        let seen = differs.then_some(text);
-                        transaction
-                            .execute("UPDATE definitions SET seen = ?2 WHERE number = ?1", params![pin.number, seen])?;
+                        let before = pin.seen.as_ref().unwrap_or(&pin.accepted);
+                        if before.digest() != definition.digest() {
+                            changed += usize::from(pin.seen.is_none());
+                            transaction.execute(SEEN, params![pin.number, text])?;
+                        }
                     }
                 }
+            }
+            let is_refused = |pin: &&Pin| pin.seen.is_none() && refused.contains(&pin.accepted.id.native);
+            for pin in before.iter().filter(is_refused) {
+                let text = serde_json::to_string(pin.accepted.as_ref()).map_err(|_| Unreadable::Content)?;
+                transaction.execute(SEEN, params![pin.number, text])?;
+                changed += 1;
             }
             let pins = pins(transaction, provider)?;
             Ok((Observed { pins, first, changed, is_full }, Erased::Nothing))
@@ -135,6 +144,9 @@ impl SqliteDefinitions {
         })
     }
 }
+
+/// What a provider says of a tool now.
+const SEEN: &str = "UPDATE definitions SET seen = ?2 WHERE number = ?1";
 
 fn pins(transaction: &Transaction<'_>, provider: i64) -> Result<Vec<Pin>, Unreadable> {
     let sql = "SELECT number, accepted, accepted_at, seen, moved FROM definitions WHERE provider = ?1 ORDER BY number";

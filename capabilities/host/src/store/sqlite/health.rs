@@ -4,7 +4,7 @@ use capability_core::BoxFuture;
 use capability_core::Timestamp;
 use capability_core::provider::{HealthKey, HealthStore, ToolHealth};
 use capability_core::store::StoreFault;
-use rusqlite::params;
+use rusqlite::{Transaction, params};
 
 use super::Database;
 use super::connection::{Erased, Unreadable};
@@ -17,6 +17,35 @@ impl SqliteHealth {
     pub(super) const fn new(database: Database) -> Self {
         Self(database)
     }
+
+    /// All that is kept, before anything runs.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn kept(&self) -> Result<Vec<(HealthKey, ToolHealth)>, StoreFault> {
+        self.0.0.transact_here(all)
+    }
+}
+
+fn all(transaction: &Transaction<'_>) -> Result<(Vec<(HealthKey, ToolHealth)>, Erased), Unreadable> {
+    let mut statement = transaction.prepare("SELECT tool, worked, failed, in_a_row, last, at FROM health")?;
+    let columns = |row: &rusqlite::Row<'_>| {
+        let counts = (row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, u32>(3)?);
+        Ok((row.get::<_, String>(0)?, counts, row.get::<_, String>(4)?, row.get::<_, i64>(5)?))
+    };
+    let mut kept = Vec::new();
+    for row in statement.query_map([], columns)? {
+        let (tool, (worked, failed, in_a_row), last, at) = row?;
+        let health = ToolHealth {
+            worked: u64::try_from(worked).map_err(|_| Unreadable::Content)?,
+            failed: u64::try_from(failed).map_err(|_| Unreadable::Content)?,
+            in_a_row,
+            last: serde_json::from_value(last.into()).map_err(|_| Unreadable::Content)?,
+            at: Timestamp::from_micros(at),
+        };
+        kept.push((HealthKey::from_stored(tool), health));
+    }
+    Ok((kept, Erased::Nothing))
 }
 
 const SAVE: &str =
@@ -29,26 +58,7 @@ fn counted(count: u64) -> i64 {
 
 impl HealthStore for SqliteHealth {
     fn load(&self) -> BoxFuture<'_, Result<Vec<(HealthKey, ToolHealth)>, StoreFault>> {
-        self.0.0.transact(|transaction| {
-            let mut statement = transaction.prepare("SELECT tool, worked, failed, in_a_row, last, at FROM health")?;
-            let columns = |row: &rusqlite::Row<'_>| {
-                let counts = (row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, u32>(3)?);
-                Ok((row.get::<_, String>(0)?, counts, row.get::<_, String>(4)?, row.get::<_, i64>(5)?))
-            };
-            let mut kept = Vec::new();
-            for row in statement.query_map([], columns)? {
-                let (tool, (worked, failed, in_a_row), last, at) = row?;
-                let health = ToolHealth {
-                    worked: u64::try_from(worked).map_err(|_| Unreadable::Content)?,
-                    failed: u64::try_from(failed).map_err(|_| Unreadable::Content)?,
-                    in_a_row,
-                    last: serde_json::from_value(last.into()).map_err(|_| Unreadable::Content)?,
-                    at: Timestamp::from_micros(at),
-                };
-                kept.push((HealthKey::from_stored(tool), health));
-            }
-            Ok((kept, Erased::Nothing))
-        })
+        self.0.0.transact(all)
     }
 
     fn save(&self, changed: Vec<(HealthKey, ToolHealth)>) -> BoxFuture<'_, Result<(), StoreFault>> {

@@ -12,6 +12,7 @@ use super::{Here, Page, piece, time};
 use crate::display::diff;
 use crate::display::text::{LONG, Reading};
 use crate::protocol::{ApprovalDetail, ForeignTool, claimed, turn_in_words};
+use crate::provider::counts_because;
 use crate::web::forms::Named;
 use crate::web::guard::Who;
 use crate::web::refused::Refused;
@@ -151,8 +152,7 @@ fn foreign(tool: &ForeignTool) -> Markup {
                 div { dt { "Server" } dd #foreign-server { strong { (tool.server) } ", " (tool.way) " " (shown::text(&tool.place, Reading::Name)) } }
                 div { dt { "Tool" } dd #foreign-tool { (shown::text(&tool.tool, Reading::Name)) } }
                 div { dt { "Counts as" } dd #foreign-class {
-                    @if tool.classified { "what the configuration says of this very definition" }
-                    @else { "changing things and reaching outside: nobody has classified it" }
+                    (tool.side_effect.replace('_', " ")) " and " (tool.network) ": " (counts_because(tool.classified, tool.raised))
                 } }
                 div { dt { "Claims" } dd #foreign-claims { (claimed(tool.claims)) ", which nobody has checked" } }
             }

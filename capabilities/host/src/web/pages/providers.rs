@@ -9,7 +9,7 @@ use super::{Here, Page, csrf, on_to, piece, skills};
 use crate::display::diff;
 use crate::display::text::{LONG, Reading};
 use crate::protocol::{Fault, HealthTold, ToolChange, claimed};
-use crate::provider::{ServerTold, ToolTold};
+use crate::provider::{ServerTold, ToolTold, counts_because};
 use crate::web::forms::Sent;
 use crate::web::guard::Who;
 use crate::web::refused::Refused;
@@ -170,7 +170,7 @@ fn described(tool: &ToolTold) -> Markup {
             p { strong.capability { (shown::text(&tool.tool, Reading::Name)) } " is " strong.state { (tool.standing.replace('_', " ")) } }
             p.note {
                 "counts as " (tool.side_effect.replace('_', " ")) " and " (tool.network)
-                (if tool.classified { ", as the configuration says" } else { ": nobody has classified it" })
+                ": " (counts_because(tool.classified, tool.raised))
                 "; claims: " (claimed(tool.claims))
             }
             details {
@@ -188,6 +188,7 @@ fn changed(web: &Web, who: &Who, server: &str, change: &ToolChange) -> Markup {
     html! {
         article.change data-changed=(change.tool) {
             h3 { (shown::text(&change.tool, Reading::Name)) }
+            @if change.is_back() { p { "It was another one in between, and is what was accepted again." } }
             @if change.moved { p { "It was accepted from another program or place than the one that is configured now." } }
             (difference::difference(&found, before.len() + now.len() > LONG))
             @if found == diff::Difference::TooMuch {

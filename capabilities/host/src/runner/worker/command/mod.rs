@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use capability_core::handle::{Command, CommandEnd, Held, HowEnded};
+use capability_core::redact::{RedactingStream, Redactor};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,12 @@ const MAX_SAID: usize = 1 << 20;
 ///
 /// # Errors
 /// The place it would run in cannot be made.
-pub async fn run(workspace: &OwnedFd, workdir: OwnedFd, command: Command) -> io::Result<CommandEnd> {
+pub async fn run(
+    workspace: &OwnedFd,
+    workdir: OwnedFd,
+    command: Command,
+    redactor: &Arc<Redactor>,
+) -> io::Result<CommandEnd> {
     let began = Instant::now();
     let deadline = began + Duration::from_millis(u64::from(command.timeout_ms));
     let home = Home::make()?;
@@ -85,7 +91,7 @@ pub async fn run(workspace: &OwnedFd, workdir: OwnedFd, command: Command) -> io:
     let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
     let mut keeper = Keeper::start(out, err)?;
-    let (stdout, stderr) = (Reading::of(stdout)?, Reading::of(stderr)?);
+    let (stdout, stderr) = (Reading::of(stdout, redactor)?, Reading::of(stderr, redactor)?);
     timeout(PATIENCE, keeper.tell(&told, [workdir.as_fd(), workspace.as_fd()])).await??;
     home.is_the_keepers_now();
     let mut said = Vec::new();
@@ -96,7 +102,9 @@ pub async fn run(workspace: &OwnedFd, workdir: OwnedFd, command: Command) -> io:
         timeout(PATIENCE, keeper.hear(&mut said)).await??;
     }
     keeper.reap().await;
-    let (stdout, stderr) = tokio::join!(stdout.rest(), stderr.rest());
+    // What did not end by itself may have been in the middle of a word.
+    let whole = in_time.is_ok() && matches!(read(&said), Some(Said::Ended(HowEnded::Exited(_), _)));
+    let (stdout, stderr) = tokio::join!(stdout.rest(whole), stderr.rest(whole));
     let (how, kept) = match in_time {
         Ok(heard) => {
             heard?;
@@ -266,15 +274,42 @@ impl Drop for Keeper {
 
 /// An output that is taken in while the command runs, so that it never waits for its reader.
 struct Reading {
-    taken: Arc<Mutex<kept::Output>>,
+    taken: Arc<Mutex<Taken>>,
     task: JoinHandle<()>,
 }
 
+/// What was taken in, without secrets: what is kept never held one, wherever it is cut.
+struct Taken {
+    output: kept::Output,
+    /// None once the output has ended.
+    stream: Option<RedactingStream>,
+    told: Vec<u8>,
+}
+
+impl Taken {
+    fn add(&mut self, bytes: &[u8]) {
+        if let Some(stream) = &mut self.stream {
+            stream.push(bytes, &mut self.told);
+            self.output.add(&self.told);
+            self.told.clear();
+        }
+    }
+
+    fn end(&mut self, end: impl FnOnce(RedactingStream, &mut Vec<u8>)) {
+        if let Some(stream) = self.stream.take() {
+            end(stream, &mut self.told);
+            self.output.add(&self.told);
+            self.told.clear();
+        }
+    }
+}
+
 impl Reading {
-    fn of(pipe: OwnedFd) -> io::Result<Self> {
+    fn of(pipe: OwnedFd, redactor: &Arc<Redactor>) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
         let mut pipe = pipe::Receiver::from_owned_fd(pipe)?;
-        let taken = Arc::<Mutex<kept::Output>>::default();
+        let (output, told) = (kept::Output::default(), Vec::new());
+        let taken = Arc::new(Mutex::new(Taken { output, stream: Some(redactor.stream()), told }));
         let into = Arc::clone(&taken);
         let task = tokio::spawn(async move {
             let mut chunk = vec![0; 16 << 10];
@@ -288,10 +323,13 @@ impl Reading {
         Ok(Self { taken, task })
     }
 
-    /// What there is once nobody is left who could write more.
-    async fn rest(mut self) -> capability_core::handle::KeptOutput {
-        let _ = timeout(DRAIN, &mut self.task).await;
-        core::mem::take(&mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner)).kept()
+    /// What there is once nobody is left who could write more, or once it is not waited for any longer; `whole` says that it
+    /// ended where its writer ended it.
+    async fn rest(mut self, whole: bool) -> capability_core::handle::KeptOutput {
+        let whole = timeout(DRAIN, &mut self.task).await.is_ok() && whole;
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.end(if whole { RedactingStream::finish } else { RedactingStream::cut });
+        core::mem::take(&mut taken.output).kept()
     }
 }
 

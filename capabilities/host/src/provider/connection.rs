@@ -1,0 +1,129 @@
+//! A connection that stands: what is at its other end, and what its list was when it was read.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use capability_core::handle::BrokerFault;
+use capability_core::provider::ProviderReach;
+use capability_core::session::Subject;
+use tokio::sync::{Mutex as Turn, Notify};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::mcp::{Peer, PeerFault, Running};
+
+/// A connection that stands, and the program at its other end. Dropping it ends both.
+pub(super) struct Connection {
+    pub(super) peer: Peer,
+    pub(super) running: Turn<Option<Running>>,
+    listed: Mutex<Listed>,
+    /// Whoever had it connect, for where there is no credential for everybody.
+    asked: Mutex<Option<Subject>>,
+    /// Since when changes of its list are listened to; none while they are not.
+    pub(super) hears: Mutex<Option<Instant>>,
+    /// Told when a call was not answered as it should: whether the server is there is looked at at once.
+    pub(super) doubted: Notify,
+    pub(super) watching: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// When the list was read.
+pub(super) struct Listed {
+    pub(super) at: Instant,
+    /// What the server had said about changes by then.
+    pub(super) change: u64,
+    /// Why it is not what the server has, or not all of it.
+    pub(super) trouble: Option<&'static str>,
+    /// Whether it can be relied on.
+    pub(super) is_read: bool,
+    /// Whether nobody answers any more where it was read.
+    pub(super) is_gone: bool,
+}
+
+impl Listed {
+    /// It could not be read again.
+    pub(super) const fn fails(&mut self, why: &'static str, is_gone: bool) {
+        self.trouble = Some(why);
+        self.is_read = false;
+        self.is_gone = is_gone;
+    }
+
+    /// What decisions are made from.
+    pub(super) const fn reach(&self) -> ProviderReach {
+        match (self.is_read, self.trouble) {
+            (true, None) => ProviderReach::Ready,
+            (true, Some(trouble)) => ProviderReach::Degraded(trouble),
+            (false, Some(trouble)) if self.is_gone => ProviderReach::Offline(trouble),
+            (false, Some(trouble)) => ProviderReach::Unread(trouble),
+            (false, None) => ProviderReach::Unread("its tools are not listed yet"),
+        }
+    }
+}
+
+impl Connection {
+    /// One whose list nobody has read yet.
+    pub(super) fn new(peer: Peer, running: Option<Running>, asked: Option<Subject>) -> Self {
+        let listed = Listed { at: Instant::now(), change: 0, trouble: None, is_read: false, is_gone: false };
+        Self {
+            peer,
+            running: Turn::new(running),
+            listed: Mutex::new(listed),
+            asked: Mutex::new(asked),
+            hears: Mutex::default(),
+            doubted: Notify::new(),
+            watching: Mutex::default(),
+        }
+    }
+
+    pub(super) fn listed(&self) -> MutexGuard<'_, Listed> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whoever had it connect.
+    pub(super) fn asked(&self) -> Option<Subject> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Somebody else had it connect: what the one before had to show was of no use.
+    pub(super) fn asked_by(&self, subject: Option<&Subject>) {
+        if let Some(subject) = subject {
+            *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(subject.clone());
+        }
+    }
+
+    pub(super) fn stop_watching(&self) {
+        if let Some(watching) = self.watching.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            watching.abort();
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.stop_watching();
+    }
+}
+
+/// As long as this lives, changes are listened to.
+pub(super) struct Hearing<'c>(&'c Mutex<Option<Instant>>);
+
+impl<'c> Hearing<'c> {
+    pub(super) fn of(hears: &'c Mutex<Option<Instant>>) -> Self {
+        *hears.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        Self(hears)
+    }
+}
+
+impl Drop for Hearing<'_> {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+pub(super) const fn fault(fault: PeerFault) -> BrokerFault {
+    match fault {
+        PeerFault::Closed | PeerFault::Session => BrokerFault::Unavailable,
+        PeerFault::TooLarge => BrokerFault::ReplyTooLarge,
+        PeerFault::Malformed | PeerFault::Refused(_) | PeerFault::Revision => BrokerFault::MalformedReply,
+        PeerFault::Credential => BrokerFault::CredentialRefused,
+        PeerFault::Untrusted => BrokerFault::Untrusted,
+    }
+}

@@ -1,0 +1,48 @@
+//! Secrets: where they come from, and whether they can be used.
+
+use super::{failed, ok, weak};
+use crate::protocol::{Probe, SecretShown};
+use crate::service::Service;
+use crate::words::counted;
+
+const NAME: &str = "secrets";
+
+impl Service {
+    pub(super) fn secrets(&self) -> Probe {
+        if crate::secrets::redactor().is_broken() {
+            return failed(
+                NAME,
+                "the redactor cannot be made, so everything that goes out is withheld",
+                "start the host again",
+            );
+        }
+        let states = crate::blocking::blocking(|| self.host().secret_states());
+        if states.is_empty() {
+            return ok(NAME, "none is stored or configured".into());
+        }
+        let named = |states: &[&SecretShown]| {
+            let words = states.iter().map(|one| {
+                let what = if one.state == "ready" { "short" } else { &one.state };
+                format!("`{}` ({what})", one.name)
+            });
+            words.collect::<Vec<_>>().join(", ")
+        };
+        let wrong: Vec<_> = states.iter().filter(|one| one.state != "ready").collect();
+        if !wrong.is_empty() {
+            return weak(
+                NAME,
+                format!("not to be used: {}", named(&wrong)),
+                "see what to do with `capability secrets check`",
+            );
+        }
+        let short: Vec<_> = states.iter().filter(|one| one.length.as_deref() == Some("short")).collect();
+        if !short.is_empty() {
+            let found = format!("too short to be found in what goes out: {}", named(&short));
+            return weak(NAME, found, "use longer ones: at least 8 bytes");
+        }
+        let mut sources: Vec<_> = states.iter().map(|one| one.source.as_str()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        ok(NAME, format!("{}, from {}", counted(states.len(), "secret", "secrets"), sources.join(", ")))
+    }
+}

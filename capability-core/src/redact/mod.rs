@@ -1,0 +1,163 @@
+//! Takes secrets out of whatever goes to somebody.
+//!
+//! A [`Redactor`] knows values and finds them in texts, in the [forms](forms) in which programs write them. It does so for a
+//! text, for every text inside a JSON document, and for bytes that come in pieces. Whatever is found is replaced by [`MARK`];
+//! what overlaps or touches is replaced once.
+//!
+//! It guards against accidents: a program that prints its environment, an error that quotes a header. Whoever is given a value
+//! and means to pass it on can write it in a form that nobody looks for.
+
+mod finder;
+mod forms;
+mod json;
+mod stream;
+
+use core::panic::AssertUnwindSafe;
+use std::borrow::Cow;
+use std::panic::catch_unwind;
+use std::sync::Arc;
+
+use finder::Finder;
+pub use stream::RedactingStream;
+
+/// What stands in the place of a secret.
+pub const MARK: &str = "[redacted]";
+/// What stands in the place of everything when a redactor fails.
+pub const WITHHELD: &str = "[withheld: the redactor failed]";
+/// The shortest value that is looked for, in bytes without line breaks: a shorter one would be found everywhere. Such a value
+/// is never bound to a command.
+pub const MIN_REDACTED_BYTES: usize = 8;
+
+/// Gives the redactor that counts now.
+pub trait Redaction: Send + Sync {
+    /// What knows every value that may not go out. One that could not be made is [`Redactor::broken`].
+    fn redactor(&self) -> Arc<Redactor>;
+}
+
+/// Whether a value is long enough to be looked for.
+#[must_use]
+pub fn is_redactable(value: &str) -> bool {
+    value.bytes().filter(|byte| !forms::is_break(*byte)).count() >= MIN_REDACTED_BYTES
+}
+
+/// Finds values in texts.
+///
+/// ```
+/// use capability_core::redact::Redactor;
+///
+/// let redactor = Redactor::new(["hunter2-hunter2"]);
+/// assert_eq!(redactor.text("token=hunter2-hunter2;"), "token=[redacted];");
+/// assert_eq!(redactor.text("aHVudGVyMi1odW50ZXIy"), "[redacted]");
+/// assert_eq!(redactor.json(r#"{"header":["Bearer hunter2-hunter2"]}"#), r#"{"header":["Bearer [redacted]"]}"#);
+/// ```
+pub struct Redactor(Found);
+
+enum Found {
+    /// No value is known that is long enough.
+    Nothing,
+    Values(Finder),
+    /// It could not be made.
+    Broken,
+}
+
+/// It could not look. What it was given goes nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Failed;
+
+impl Redactor {
+    /// One that knows these values. Those shorter than [`MIN_REDACTED_BYTES`] are passed over.
+    #[must_use]
+    pub fn new<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        let forms = forms::of_all(values);
+        if forms.is_empty() {
+            return Self(Found::Nothing);
+        }
+        Self(guarded(|| Finder::new(&forms)).map_or(Found::Broken, Found::Values))
+    }
+
+    /// One that lets nothing through: everything is [`WITHHELD`].
+    #[must_use]
+    pub const fn broken() -> Self {
+        Self(Found::Broken)
+    }
+
+    /// The text without the values. One that was cut off keeps no beginning of a value at its end when it is passed through
+    /// [`stream`](Self::stream) and ended with [`RedactingStream::cut`].
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &self.0 {
+            Found::Nothing => Cow::Borrowed(text),
+            Found::Broken => Cow::Borrowed(WITHHELD),
+            Found::Values(finder) => guarded(|| finder.text(text)).unwrap_or(Cow::Borrowed(WITHHELD)),
+        }
+    }
+
+    /// A JSON document without the values: in every text, as a value and as a key, and in numbers. It stays the same document
+    /// otherwise, byte by byte. What is no JSON is looked through as a text.
+    #[must_use]
+    pub fn json<'t>(&self, document: &'t str) -> Cow<'t, str> {
+        // The words of a failure are JSON, too.
+        let withheld = || Cow::Owned(json::quoted(WITHHELD));
+        match &self.0 {
+            Found::Nothing => Cow::Borrowed(document),
+            Found::Broken => withheld(),
+            Found::Values(finder) => guarded(|| json::document(finder, document)).unwrap_or_else(|_| withheld()),
+        }
+    }
+
+    /// The same for a document that was read already.
+    #[must_use]
+    pub fn value(&self, value: serde_json::Value) -> serde_json::Value {
+        use serde_json::Value;
+        match (&self.0, value) {
+            (Found::Nothing, value) => value,
+            (Found::Broken, _) => Value::String(WITHHELD.to_owned()),
+            (Found::Values(_), Value::String(text)) => match self.text(&text) {
+                Cow::Borrowed(_) => Value::String(text),
+                Cow::Owned(text) => Value::String(text),
+            },
+            (Found::Values(_), Value::Array(items)) => {
+                Value::Array(items.into_iter().map(|item| self.value(item)).collect())
+            }
+            (Found::Values(_), Value::Object(object)) => Value::Object(
+                object.into_iter().map(|(key, value)| (self.text(&key).into(), self.value(value))).collect(),
+            ),
+            (Found::Values(_), Value::Number(number)) => match self.text(&number.to_string()) {
+                Cow::Borrowed(_) => Value::Number(number),
+                Cow::Owned(text) => Value::String(text),
+            },
+            (Found::Values(_), plain @ (Value::Null | Value::Bool(_))) => plain,
+        }
+    }
+
+    /// For bytes that come in pieces. However they are cut, what comes out is the same.
+    #[must_use]
+    pub fn stream(self: &Arc<Self>) -> RedactingStream {
+        RedactingStream::of(Arc::clone(self))
+    }
+
+    /// Whether it lets nothing through.
+    #[must_use]
+    pub const fn is_broken(&self) -> bool {
+        matches!(self.0, Found::Broken)
+    }
+}
+
+impl core::fmt::Debug for Redactor {
+    /// Without the values.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match &self.0 {
+            Found::Nothing => "Redactor(nothing)",
+            Found::Values(_) => "Redactor(..)",
+            Found::Broken => "Redactor(broken)",
+        })
+    }
+}
+
+/// A panic in what looks is a failure to look, and ends nobody's call.
+fn guarded<T>(look: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
+    catch_unwind(AssertUnwindSafe(look)).unwrap_or(Err(Failed))
+}
+
+#[cfg(test)]
+mod tests;
