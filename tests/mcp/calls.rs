@@ -198,8 +198,7 @@ fn it_is_the_same_whether_this_process_is_the_host_or_another_one() {
 fn a_secret_goes_to_no_program() {
     use std::os::unix::fs::PermissionsExt as _;
     const VALUE: &str = "sword/fish+\"42\"&<\\>";
-    let home = Home::new();
-    home.configure("");
+    let home = listing(Home::new());
     let directory = home.data().join("secrets");
     std::fs::create_dir(&directory).unwrap();
     std::fs::write(directory.join("deploy_token"), VALUE).unwrap();
