@@ -89,6 +89,10 @@ codes! {
     UnknownTool "unknown_tool" at Resolve: "no provider of that name has a tool of that name", help "see which tools there are with `capability list`";
     /// No provider owns what is asked for.
     UnsupportedCapability "unsupported_capability" at Resolve: "no provider of this host owns that capability", help "an operator connects a provider that does";
+    /// A tool that is only found by a search is called as if it had been shown.
+    SelectionMissing "selection_missing" at Resolve: "the tool is called by `invoke_tool` only: nobody has been shown its arguments", help "find it with `tool_search`, and call `invoke_tool` with the digest it comes with";
+    /// `tool_search` or `invoke_tool` is not given what it takes.
+    OperationMalformed "operation_malformed" at Resolve: "an operation of the surface was called with other arguments than it takes", help "send the arguments as the schema of the operation says";
     /// The tool is not the one that was found.
     SelectionStale "selection_stale" at Resolve: "the tool is another one than the one that was found: its definition has changed since", help "search again with `tool_search`, and call it with the digest it gives";
     /// Above the size limit.

@@ -9,7 +9,7 @@ use core::num::NonZeroU32;
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::{Equivalent, HashMap};
+use hashbrown::{Equivalent, HashMap, HashSet};
 use sha2::{Digest as _, Sha256};
 
 use crate::arguments::Validators;
@@ -86,6 +86,8 @@ pub struct Registered {
     built: OnceLock<Result<Built, SchemaFault>>,
     /// The provider decision while the host serves every handle: the same for every call, made with the first.
     served: OnceLock<ProviderDecision>,
+    /// How much of a surface's budget it takes.
+    shown_bytes: OnceLock<usize>,
 }
 
 /// Schemas and validators of one entry, made together and once.
@@ -148,6 +150,11 @@ impl Registered {
         Arc::new(ProviderDecision::compiled(self.entry, false))
     }
 
+    /// How many bytes it takes where it is shown, counted once.
+    pub(crate) fn shown_bytes(&self, count: impl FnOnce() -> usize) -> usize {
+        *self.shown_bytes.get_or_init(count)
+    }
+
     /// Whether schemas and validators have been made.
     #[must_use]
     pub fn is_built(&self) -> bool {
@@ -173,6 +180,8 @@ pub struct Registry {
     index: HashMap<Key, usize>,
     /// What a model may call each capability, as the places of all versions of it, made when the first one is called so.
     called: OnceLock<HashMap<WireName, Range<usize>>>,
+    /// The packages that mark some of their capabilities as resident.
+    marking: HashSet<&'static str>,
 }
 
 impl Registry {
@@ -219,6 +228,7 @@ impl Registry {
             .enumerate()
             .map(|(at, entry)| (Key(entry.name().as_static(), entry.version().get()), at))
             .collect();
+        let marking = sorted.iter().filter(|entry| entry.is_resident()).map(|entry| entry.package()).collect();
         let sorted = sorted
             .into_iter()
             .map(|entry| Registered {
@@ -226,15 +236,21 @@ impl Registry {
                 through: entry.through(),
                 built: OnceLock::new(),
                 served: OnceLock::new(),
+                shown_bytes: OnceLock::new(),
             })
             .collect();
-        Ok(Self { sorted, index, called: OnceLock::new() })
+        Ok(Self { sorted, index, called: OnceLock::new(), marking })
     }
 
     /// Exact name and version, or nothing: there is no near match.
     #[must_use]
     pub fn resolve(&self, name: &str, version: u32) -> Option<&Registered> {
         self.position(name, version).and_then(|at| self.at(at))
+    }
+
+    /// Whether a package says of some of its capabilities that a model should always see them.
+    pub(crate) fn marks_residents(&self, package: &str) -> bool {
+        self.marking.contains(package)
     }
 
     /// The place of an exact name and version.

@@ -3,7 +3,7 @@
 //! A [`SelfModel`] is told to whoever asks for capabilities, so that nothing need be tried to be known: not by a prompt that
 //! somebody keeps up to date, but from the same registry, rules, switches and bindings by which a call is judged at that
 //! moment. What a subject's manifest does not declare is not in it. What is declared and locked, denied, switched off or
-//! unbound is, with the reason.
+//! unbound is, with the reason; and so is what nobody who would carry it out can now.
 //!
 //! It speaks of policy. A call that it says can be made may still find its turn's cap used up or its arguments refused, and
 //! what it says asks (`ask`, not `ask_fresh`) may find its answer in a standing grant that an operator gave for that very call
@@ -259,6 +259,8 @@ fn item(
         vec![End::of(Verdict::Deny, Code::ModeRefused)]
     } else if held.schemas().is_err() {
         vec![End::of(Verdict::Deny, Code::SchemaFault)]
+    } else if let Some(code) = around.provider_fault(capability).filter(|_| !capability.is_locked()) {
+        vec![End::of(Verdict::Deny, code)]
     } else {
         match possible_in(walk, policy, asker, &entry, &[origin], around) {
             Err(_) => Vec::new(),

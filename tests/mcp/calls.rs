@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::home::{Home, until};
-use crate::program::{Age, BOTH, Program, fact, ran, words};
+use crate::program::{Age, BOTH, Program, fact, listing, ran, words};
 
 #[test]
 fn a_result_comes_as_structure_and_as_text_with_its_receipt() {
-    let home = Home::new();
+    let home = listing(Home::new());
     for age in BOTH {
         let mut program = Program::plain(&home, age);
         let health = program.call("system-health", json!({}));
@@ -30,7 +30,7 @@ fn a_result_comes_as_structure_and_as_text_with_its_receipt() {
 
 #[test]
 fn arguments_that_are_wrong_are_refused_in_words_and_nothing_runs() {
-    let home = Home::new();
+    let home = listing(Home::new());
     let deep = format!("{}1{}", r#"{"name":"#.repeat(5000), "}".repeat(5000));
     let many = format!(r#"{{"name":"{}"}}"#, "x".repeat(1024 * 1024));
     for age in BOTH {
@@ -69,7 +69,7 @@ fn arguments_that_are_wrong_are_refused_in_words_and_nothing_runs() {
 
 #[test]
 fn what_panics_fails_or_never_ends_is_answered_without_a_word_of_what_was_sent() {
-    let home = Home::talkative();
+    let home = listing(Home::talkative());
     for age in BOTH {
         let mut program = Program::plain(&home, age);
         for (tool, arguments, outcome) in [
@@ -92,7 +92,7 @@ fn what_panics_fails_or_never_ends_is_answered_without_a_word_of_what_was_sent()
 
 #[test]
 fn bytes_that_are_no_message_are_answered_and_the_connection_goes_on() {
-    let home = Home::new();
+    let home = listing(Home::new());
     for age in BOTH {
         let mut program = Program::plain(&home, age);
         program.tools();
@@ -123,7 +123,7 @@ fn bytes_that_are_no_message_are_answered_and_the_connection_goes_on() {
 /// Before anything was opened there is nothing that a notification could mean.
 #[test]
 fn a_client_that_begins_strangely_is_served_when_it_comes_to_its_senses() {
-    let home = Home::new();
+    let home = listing(Home::new());
     let mut program = Program::plain(&home, Age::Newer);
     program.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }));
     program.send(&json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
@@ -134,7 +134,7 @@ fn a_client_that_begins_strangely_is_served_when_it_comes_to_its_senses() {
 
 #[test]
 fn a_call_that_is_called_off_is_killed_and_others_go_on() {
-    let home = Home::new();
+    let home = listing(Home::new());
     for (count, age) in BOTH.into_iter().enumerate() {
         let mut program = Program::plain(&home, age);
         program.tools();
@@ -151,7 +151,7 @@ fn a_call_that_is_called_off_is_killed_and_others_go_on() {
 
 #[test]
 fn a_client_that_leaves_takes_its_calls_along() {
-    let home = Home::new();
+    let home = listing(Home::new());
     let mut program = Program::plain(&home, Age::Newer);
     program.ask("tools/call", json!({ "name": "house-think", "arguments": { "ms": 50_000 } }));
     std::thread::sleep(Duration::from_millis(300));
@@ -165,7 +165,7 @@ fn cancelled(home: &Home) -> usize {
 
 #[test]
 fn caps_a_turn_hold_within_a_turn_and_a_mode_holds_throughout() {
-    let home = Home::new();
+    let home = listing(Home::new());
     let mut program = Program::plain(&home, Age::Older);
     ran(&program.call("house-once", json!({})));
     let capped = program.call("house-once", json!({}));
@@ -182,7 +182,7 @@ fn caps_a_turn_hold_within_a_turn_and_a_mode_holds_throughout() {
 /// A host that serves is asked, and its process is the one that runs things.
 #[test]
 fn it_is_the_same_whether_this_process_is_the_host_or_another_one() {
-    let home = Home::new();
+    let home = listing(Home::new());
     let serving = home.serve();
     for age in BOTH {
         let mut program = Program::plain(&home, age);
@@ -198,8 +198,7 @@ fn it_is_the_same_whether_this_process_is_the_host_or_another_one() {
 fn a_secret_goes_to_no_program() {
     use std::os::unix::fs::PermissionsExt as _;
     const VALUE: &str = "sword/fish+\"42\"&<\\>";
-    let home = Home::new();
-    home.configure("");
+    let home = listing(Home::new());
     let directory = home.data().join("secrets");
     std::fs::create_dir(&directory).unwrap();
     std::fs::write(directory.join("deploy_token"), VALUE).unwrap();

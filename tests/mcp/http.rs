@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -10,6 +12,18 @@ use serde_json::{Value, json};
 use crate::home::{Home, signal, until};
 use crate::people;
 use crate::program::{fact, ran, runs, waits};
+use crate::project;
+
+/// The household with tools of a conformance suite's names.
+fn suite() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let project = project::Project::new("suite-household", "", "");
+        let suite = include_str!("../fixtures/mcp/suite.rs");
+        project.write("src/main.rs", &format!("{}\n{suite}", project::HOUSEHOLD));
+        project.build()
+    })
+}
 
 /// A host that speaks MCP over HTTP.
 pub struct Listening {
@@ -23,11 +37,23 @@ impl Listening {
         Self::of(Home::new())
     }
 
+    /// One with the tools that the conformance suites ask for, as far as this host has anything to show for them.
+    pub fn suite() -> Self {
+        Self::with(Home::of(suite()), true)
+    }
+
     fn of(home: Home) -> Self {
+        Self::with(home, false)
+    }
+
+    fn with(home: Home, is_suite: bool) -> Self {
         let home = people::set_up(home);
         let configured = std::fs::read_to_string(home.data().join("config.toml")).unwrap();
-        let more = "[subjects.ben]\ncapabilities = [\"house.greet\", \"house.think\", \"self.introspect\"]\n[mcp]\nlisten = \"127.0.0.1:0\"\nhosts = [\"mcp.home\"]\n";
-        home.configure(&format!("{configured}{more}"));
+        let more = "[subjects.ben]\ncapabilities = [\"house.greet\", \"house.think\", \"self.introspect\"]\n";
+        let listening = "[mcp]\nlisten = \"127.0.0.1:0\"\nhosts = [\"mcp.home\"]\npatience = \"20s\"\n";
+        let declared = "\"house.count\", \"test.simple_text\", \"test.error_handling\", \"test.input_required_result_elicitation\", \"test.input_required_result_tampered_state\", \"test.input_required_result_request_state\"]";
+        let configured = if is_suite { configured.replace("\"house.count\"]", declared) } else { configured };
+        home.configure(&format!("{}{more}", configured.replace("[mcp]\n", listening)));
         let mut child = home.command(&["serve", "--no-web", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = child.stdout.take().unwrap();
         let mut said = Vec::new();
@@ -141,33 +167,97 @@ impl Http {
         Answer { status, head: head.to_owned(), body: if chunked { unchunked(body) } else { body.to_owned() } }
     }
 
+    /// The same, answered while it goes on.
+    fn begin(&self, message: &Value) -> Ongoing {
+        let body = message.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let headers: String = self.headers.iter().map(|(key, value)| format!("{key}: {value}\r\n")).collect();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             {headers}Content-Length: {}\r\nConnection: close\r\n\r\n",
+            self.port,
+            body.len()
+        );
+        stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).unwrap();
+        Ongoing { stream, seen: String::new() }
+    }
+
     pub fn post(&self, message: &Value) -> Answer {
         self.send("POST", "/mcp", message.to_string().as_bytes())
     }
 
     /// A call of the newer age, which needs nothing before it.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        self.call_with(tool, json!({ "arguments": arguments }), &json!({}))
+    }
+
+    /// The same with more in it, by a client that can do these things.
+    fn call_with(&mut self, tool: &str, mut params: Value, capabilities: &Value) -> Answer {
         let id = self.next;
         self.next += 1;
-        let meta = json!({
+        params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "by-hand", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
         });
-        let params = json!({ "_meta": meta, "name": tool, "arguments": arguments });
+        params["name"] = json!(tool);
         let headers = [NEWER[0], ("Mcp-Method", "tools/call"), ("Mcp-Name", tool)];
         self.with(&headers).post(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
     }
 
     /// Opens a session of the older age, and gives whoever speaks in it.
     pub fn session(&self) -> Self {
+        self.session_with(&json!({}))
+    }
+
+    fn session_with(&self, capabilities: &Value) -> Self {
         let client = json!({ "name": "by-hand", "version": "1" });
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
         let answer = self.post(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
         let session = answer.header("mcp-session-id").unwrap_or_else(|| panic!("{answer:#?}")).to_owned();
         let own = self.with(&[("Mcp-Session-Id", &session), ("MCP-Protocol-Version", "2025-11-25")]);
         assert_eq!(own.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).status, 202);
         own
+    }
+}
+
+/// A request that goes on while others are answered: what comes is read as it comes.
+struct Ongoing {
+    stream: TcpStream,
+    seen: String,
+}
+
+impl Ongoing {
+    /// Reads until that has come.
+    #[track_caller]
+    fn until(&mut self, word: &str) -> &str {
+        let mut buffer = [0; 4096];
+        while !self.seen.contains(word) {
+            let read = self.stream.read(&mut buffer).unwrap();
+            assert!(read > 0, "`{word}` comes: {}", self.seen);
+            self.seen += &String::from_utf8_lossy(&buffer[..read]);
+        }
+        &self.seen
+    }
+
+    /// The message in an event that holds this word.
+    #[track_caller]
+    fn event(&mut self, word: &str) -> Value {
+        self.until(word);
+        let event = |seen: &str| {
+            let line = seen.lines().find(|line| line.contains(word))?;
+            serde_json::from_str(line.strip_prefix("data:")?.trim()).ok()
+        };
+        loop {
+            if let Some(message) = event(&self.seen) {
+                return message;
+            }
+            let mut buffer = [0; 4096];
+            let read = self.stream.read(&mut buffer).unwrap();
+            assert!(read > 0, "an event with `{word}` comes whole: {}", self.seen);
+            self.seen += &String::from_utf8_lossy(&buffer[..read]);
+        }
     }
 }
 
@@ -375,4 +465,45 @@ fn no_token_and_no_word_of_a_call_is_in_what_the_host_says() {
     let said = host.end();
     assert!(said.contains("capability_host::mcp"), "it says something: {said}");
     assert!(!said.contains("canary") && !said.contains(&token), "{said}");
+}
+
+/// Longer than it takes to read what is asked.
+const READ: Duration = Duration::from_millis(1200);
+
+/// The person at a client that is reached over HTTP is asked in both ages, and what they say counts where an operator said so.
+#[test]
+fn a_person_is_asked_over_http_in_both_ages() {
+    let host = Listening::new();
+    let forms = json!({ "elicitation": { "form": {} } });
+    let yes = json!({ "action": "accept", "content": { "approve": true } });
+    let token = host.token("desktop", "anna");
+
+    let mut newer = host.client(&token);
+    let call = json!({ "arguments": { "by": 1 } });
+    let asked = newer.call_with("house-count", call.clone(), &forms).message()["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = &asked["inputRequests"]["confirmation"];
+    assert_eq!(question["method"], "elicitation/create", "{asked}");
+    assert!(question["params"]["message"].as_str().unwrap().contains("house.count@1"), "{asked}");
+    std::thread::sleep(READ);
+    let mut again = call;
+    again["requestState"] = asked["requestState"].clone();
+    again["inputResponses"] = json!({ "confirmation": yes });
+    let done = newer.call_with("house-count", again.clone(), &forms).message();
+    ran(&done["result"]);
+    // What was sealed for one call is nothing for another, and nothing once it was used.
+    again["arguments"]["by"] = json!(2);
+    assert_eq!(newer.call_with("house-count", again, &forms).message()["error"]["code"], -32602);
+    // Nobody is asked by a client that cannot.
+    waits(&newer.call("house-count", json!({ "by": 3 })).message()["result"]);
+
+    let older = host.client(&token).session_with(&forms);
+    let mut going = older.begin(&older_call(2, "house-count", json!({ "by": 4 })));
+    let question = going.event("elicitation/create");
+    assert!(question["params"]["message"].as_str().unwrap().contains("house.count@1"), "{question}");
+    std::thread::sleep(READ);
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes });
+    assert_eq!(older.post(&answer).status, 202);
+    ran(&going.event("structuredContent")["result"]);
+    assert_eq!(runs(&host.home, "house.count"), 2);
 }

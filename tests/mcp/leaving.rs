@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::home::{Home, until};
 use crate::http::{Http, Listening, older_call};
-use crate::program::{BOTH, Program, fact, ran};
+use crate::program::{BOTH, Program, fact, listing, ran};
 
 #[test]
 fn results_end_with_the_connection_over_which_they_were_asked_for() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     let erased = || home.operate_json(&["results", "erase"]).1["erased"].as_u64().unwrap();
     for age in BOTH {

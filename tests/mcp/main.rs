@@ -22,6 +22,8 @@ mod people;
 #[cfg(test)]
 mod program;
 #[cfg(test)]
+mod resident;
+#[cfg(test)]
 mod tools;
 #[cfg(test)]
 mod waiting;

@@ -13,6 +13,8 @@ const READ: Duration = Duration::from_millis(1200);
 const CONFIGURED: &str = "
 [subjects.anna]
 capabilities = [\"house.greet\", \"house.count\"]
+[mcp]
+list = \"all\"
 [mcp.clients.desktop]
 person = \"anna\"
 ";
@@ -66,7 +68,7 @@ fn a_token_says_for_whom_a_client_speaks_until_it_is_revoked() {
     ran(&program.call("house-greet", json!({ "name": "a" })));
     // What the subject does not declare is no tool of its.
     let names: Vec<_> = program.tools().iter().map(|tool| tool["name"].clone()).collect();
-    assert_eq!(names, ["house-count", "house-greet"]);
+    assert_eq!(names, ["house-count", "house-greet", "tool_search", "invoke_tool"]);
     let undeclared = json!({ "name": "house-lookup", "arguments": { "host": "a.example" } });
     assert_eq!(program.request("tools/call", undeclared)["error"]["code"], -32602);
     assert_eq!(home.records_of("outcome")[0]["subject"], "anna");

@@ -22,6 +22,12 @@ pub const BOTH: [Age; 2] = [Age::Older, Age::Newer];
 
 const NEWER: &str = "2026-07-28";
 
+/// A home whose programs are shown everything that is compiled in: what is tested elsewhere is which tools are.
+pub fn listing(home: Home) -> Home {
+    home.configure("[mcp]\nlist = \"all\"\n");
+    home
+}
+
 pub struct Program {
     child: Option<Child>,
     input: Option<ChildStdin>,

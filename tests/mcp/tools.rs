@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::home::Home;
-use crate::program::{Age, BOTH, Program, fact};
+use crate::program::{Age, BOTH, Program, fact, listing};
 use crate::project;
 
 #[test]
 fn both_ages_see_the_same_tools_byte_for_byte_in_every_run() {
-    let home = Home::new();
+    let home = listing(Home::new());
     let listed = |age| Value::from(Program::plain(&home, age).tools()).to_string();
     let first = listed(Age::Older);
     assert!(first.contains("\"house-greet\"") && first.contains("\"system-health\""), "{first}");
@@ -32,7 +32,7 @@ fn both_ages_see_the_same_tools_byte_for_byte_in_every_run() {
 /// Every tool of the build, against what `list` and `describe` tell of the capability behind it.
 #[test]
 fn what_a_tool_may_do_is_derived_from_its_class_and_nothing_else() {
-    let home = Home::new();
+    let home = listing(Home::new());
     let (_, rows) = home.json(&["list"]);
     let tools = Program::plain(&home, Age::Newer).tools();
     let mut seen = 0;
@@ -65,15 +65,16 @@ fn what_a_tool_may_do_is_derived_from_its_class_and_nothing_else() {
         assert_eq!(tool["title"], described["title"], "{name}");
         assert_eq!(tool["description"], described["description"], "{name}");
         assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
-        assert!(!Value::to_string(tool).contains("null,\"annotations\""));
+        // What is not there is left out: there are clients that a null stops.
+        assert!(tool.as_object().unwrap().values().all(|value| !value.is_null()), "{tool}");
         seen += 1;
     }
-    assert_eq!(seen, tools.len());
+    assert_eq!(seen + ["tool_search", "invoke_tool"].len(), tools.len());
 }
 
 #[test]
 fn a_client_is_told_which_program_it_speaks_with() {
-    let home = Home::of(project::household());
+    let home = listing(Home::of(project::household()));
     let mut older = Program::plain(&home, Age::Newer);
     let found = older.request("server/discover", json!({}));
     assert_eq!(found["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "household", "{found}");
@@ -90,7 +91,7 @@ fn a_client_is_told_which_program_it_speaks_with() {
 
 #[test]
 fn methods_that_there_are_not_and_parameters_that_cannot_be_are_told_apart() {
-    let home = Home::new();
+    let home = listing(Home::new());
     for age in BOTH {
         let mut program = Program::plain(&home, age);
         program.tools();
@@ -103,9 +104,24 @@ fn methods_that_there_are_not_and_parameters_that_cannot_be_are_told_apart() {
         let unknown = program.request("tools/call", json!({ "name": "house.greet", "arguments": { "name": "a" } }));
         assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
         assert!(!unknown.to_string().contains("house.greet"), "{unknown}");
+        let data = |name: &str| &unknown["error"]["data"][format!("capability-host/{name}")];
+        assert_eq!((data("diagnostic"), data("code")), (&json!("unknown_tool"), &json!("unknown_capability")));
+        assert!(data("receipt")["seq"].is_u64(), "{unknown}");
+        // What the surface's own operations cannot make sense of is told as what it is, and is on record too.
+        for (tool, arguments) in [("tool_search", json!({})), ("invoke_tool", json!({ "tool": "house-greet" }))] {
+            let refused = program.call(tool, arguments);
+            assert_eq!(
+                (fact(&refused, "diagnostic"), fact(&refused, "code"), &refused["isError"]),
+                (&json!("malformed_tool_call"), &json!("operation_malformed"), &json!(true)),
+                "{refused}"
+            );
+            assert!(fact(&refused, "receipt")["seq"].is_u64(), "{refused}");
+        }
     }
     // What nobody has heard of is on record as well, and not by name.
     let records = home.records_of("outcome");
     let unknown: Vec<_> = records.iter().filter(|record| record["code"] == "unknown_capability").collect();
     assert_eq!(unknown.len(), 2, "{records:?}");
+    let malformed: Vec<_> = records.iter().filter(|record| record["code"] == "operation_malformed").collect();
+    assert_eq!(malformed.len(), 4, "{records:?}");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::home::{Home, until};
-use crate::program::{Age, BOTH, Program, fact, ran, runs, waits, words};
+use crate::program::{Age, BOTH, Program, fact, listing, ran, runs, waits, words};
 
 const COUNT: &str = "house-count";
 
@@ -24,7 +24,7 @@ fn approve(home: &Home, id: &str) {
 
 #[test]
 fn without_a_way_to_ask_a_call_waits_and_says_where_it_is_answered() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     for (number, age) in (1..).zip(BOTH) {
         let mut program = Program::plain(&home, age);
@@ -50,7 +50,7 @@ fn without_a_way_to_ask_a_call_waits_and_says_where_it_is_answered() {
 
 #[test]
 fn two_that_send_an_approved_call_at_once_run_it_once() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     for number in 1..=5 {
         let mut programs = [Program::plain(&home, Age::Older), Program::plain(&home, Age::Older)];
@@ -68,7 +68,7 @@ fn two_that_send_an_approved_call_at_once_run_it_once() {
 
 #[test]
 fn a_persons_no_in_the_approval_centre_is_told_and_final() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     let mut program = Program::plain(&home, Age::Newer);
     let id = waits(&program.call(COUNT, by(1)));
@@ -81,7 +81,7 @@ fn a_persons_no_in_the_approval_centre_is_told_and_final() {
 
 #[test]
 fn what_a_person_changed_is_what_runs_and_is_told_to_be() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     let mut program = Program::plain(&home, Age::Older);
     let id = waits(&program.call(COUNT, by(1)));
@@ -109,7 +109,7 @@ fn answer(program: &mut Program, question: &Value, result: Value) -> Value {
 
 #[test]
 fn whatever_a_client_says_by_itself_nothing_runs_without_a_person() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     let answers = [
         json!({ "action": "accept", "content": { "approve": true } }),
@@ -159,7 +159,7 @@ fn whatever_a_client_says_by_itself_nothing_runs_without_a_person() {
 
 #[test]
 fn a_client_that_never_answers_is_not_waited_for_for_ever() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     home.configure("[mcp]\npatience = \"1s\"\n");
     let mut program = Program::start(&home, Age::Older, json!({ "elicitation": {} }), &[]);
     let (id, _) = asked(&mut program, 1);
@@ -181,7 +181,7 @@ fn until_answered(program: &Program, id: u64) -> Value {
 
 #[test]
 fn an_answer_in_the_approval_centre_ends_the_question_at_the_client() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     let mut older = Program::start(&home, Age::Older, forms(), &[]);
     let (id, _) = asked(&mut older, 1);
@@ -194,7 +194,7 @@ fn an_answer_in_the_approval_centre_ends_the_question_at_the_client() {
 
 #[test]
 fn a_sealed_word_is_for_one_call_and_one_run() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     let mut newer = Program::start(&home, Age::Newer, forms(), &[]);
     let required = newer.call(COUNT, by(1));
@@ -227,7 +227,7 @@ fn a_sealed_word_is_for_one_call_and_one_run() {
 
 #[test]
 fn a_client_that_cannot_show_what_would_be_asked_is_not_asked() {
-    let home = Home::with_operator();
+    let home = listing(Home::with_operator());
     let _serving = home.serve();
     // A page is all it can open, and this host serves none.
     for age in BOTH {

@@ -10,6 +10,7 @@ use capability_core::provider::{
 };
 use capability_core::session::{Declarations, Demand, Mode};
 use capability_core::store::{Answer, Approvals as _};
+use capability_core::surface::{Surface, SurfaceCall, SurfaceOptions};
 use capability_core::{Code, Concern, Outcome, Proposal, Raise, Stage, Timestamp};
 use serde_json::json;
 
@@ -17,6 +18,15 @@ use crate::fixtures::Bench;
 use crate::fixtures::bench::{only, proposal, refusal};
 use crate::fixtures::parts::Taking;
 use crate::fixtures::providers::{provider, tool};
+
+/// A call on a surface that shows nothing but its two operations.
+async fn called(bench: &Bench, name: &str, arguments: &str) -> Outcome {
+    let options = SurfaceOptions { budget: 0, ..SurfaceOptions::default() };
+    match Surface::called(&bench.executor, &bench.session, &options, name, arguments.as_bytes()).call {
+        SurfaceCall::Proposal(proposal) => bench.executor.invoke(&bench.session, proposal).await,
+        other => panic!("{name}: {other:?}"),
+    }
+}
 
 /// A refused call, and what had run before it.
 struct Case {
@@ -53,6 +63,8 @@ async fn provoke(code: Code) -> Option<Case> {
             bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer" })).await
         }
         Code::UnknownCapability => bench.invoke("lab.act_read_locals", &json!({ "behaviour": "answer" })).await,
+        Code::SelectionMissing => called(&bench, "lab-act_read_local", r#"{"behaviour":"answer"}"#).await,
+        Code::OperationMalformed => called(&bench, "tool_search", "{}").await,
         Code::SelectionStale => {
             let digest = "00000000000000000000000000000000".parse().expect("32 digits");
             let stale = proposal("lab.act_read_local", &json!({ "behaviour": "answer" })).selected(digest);

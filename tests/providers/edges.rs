@@ -84,7 +84,7 @@ async fn what_stands_in_is_approved_traced_and_told() {
     let outcome = approved.invoke(READS, &call()).await;
     assert_eq!((outcome.kind(), by(&outcome).as_str()), (Kind::Executed, "host"), "{outcome:?}");
     assert_eq!(outcome.diagnostic(), Some(Diagnostic::FallbackSelected));
-    assert_eq!(outcome.notice(), Some("`desk` cannot be reached, so `compiled` served in its place"));
+    assert_eq!(outcome.notice(), Some("`desk` cannot carry it out (it went away), so this host served in its place"));
     assert!(serde_json::to_string(&outcome).expect("it is JSON").contains("served in its place"));
     let fallbacks = approved.events().iter().filter(|event| event["event"] == "provider_fallback").count();
     assert_eq!(fallbacks, 1);
@@ -101,7 +101,113 @@ async fn what_looks_before_anybody_is_asked_is_carried_out_here() {
     let edge = provider(ProviderType::Edge, "desk", vec![]);
     bench.supplied.set(vec![ProviderState { carries_out: vec!["lab.edit".into()], ..edge }]);
     let outcome = bench.run("lab.edit", &json!({})).await;
-    assert_eq!((outcome.kind(), outcome.provider().is_none()), (Kind::Executed, true), "{outcome:?}");
+    let ran = outcome.provider().expect("it was decided between two");
+    assert_eq!(
+        (outcome.kind(), ran.provider_type, ran.route),
+        (Kind::Executed, ProviderType::Compiled, Route::ServerControlPlane)
+    );
+    // Whoever has a machine that would is told that it did not.
+    assert!(outcome.notice().is_some_and(|told| told.starts_with("`desk` declares it too")), "{outcome:?}");
+}
+
+/// What a person chose for a session is not replaced in silence, whatever the capability: not where the choice cannot be followed
+/// either.
+#[tokio::test]
+async fn a_choice_that_cannot_be_followed_is_said_and_nothing_runs_here() {
+    for (fallback, code) in [
+        (FallbackPolicy::Never, Some(Code::ProviderOffline)),
+        (FallbackPolicy::Disabled, Some(Code::FallbackDisabled)),
+        (FallbackPolicy::Approved, None),
+    ] {
+        for declares in [true, false] {
+            let bench = Bench::providing(GrantLimits::off());
+            bench.supplied.carry_out(|_, _| panic!("nothing is sent there"));
+            bench.supplied.put(|revision| {
+                let carries_out = if declares { vec!["lab.edit".into()] } else { vec![] };
+                let desk = ProviderState { carries_out, ..provider(ProviderType::Edge, "desk", vec![]) };
+                let binding = ExplicitBinding {
+                    session: Some(bench.session.identity().id),
+                    capability: "lab.edit".into(),
+                    kind: ProviderType::Edge,
+                    provider: "desk".into(),
+                };
+                ProviderSnapshot::new(revision, vec![desk])
+                    .with_bindings([binding])
+                    .with_fallback(FallbackRules::default().with("lab.edit", fallback))
+            });
+            let listed = bench.executor.decisions(&bench.session);
+            let shown = listed.compiled("lab.edit", std::num::NonZeroU32::MIN).expect("it is registered");
+            assert_eq!(shown.code(), code);
+            let outcome = bench.run("lab.edit", &json!({})).await;
+            assert_eq!(outcome.code(), code, "{outcome:?}");
+            match code {
+                Some(_) => {
+                    assert!(outcome.message().is_some_and(|told| told.contains("only this host carries it out")))
+                }
+                None => assert!(outcome.notice().is_some_and(|told| told.starts_with("`desk` cannot carry it out"))),
+            }
+            assert_eq!(bench.world().ran() > 0, code.is_none());
+        }
+    }
+}
+
+/// One that works less well than it could says so, and whoever stands in for it says both.
+#[tokio::test]
+async fn what_works_less_well_is_said_of_whoever_carries_it_out() {
+    let poor = ProviderReach::Degraded("it answers slowly");
+    let bench = bench(vec![carrier(ProviderType::Edge, "desk", poor)], FallbackPolicy::Never);
+    let outcome = bench.invoke(READS, &call()).await;
+    assert_eq!((by(&outcome).as_str(), outcome.notice()), ("desk", Some("it answers slowly")));
+    let shown = bench.executor.decisions(&bench.session);
+    let own = shown.compiled(READS, std::num::NonZeroU32::MIN).expect("it is registered");
+    assert_eq!(own.user_visible_message.as_deref(), Some("it answers slowly"));
+
+    let states = || vec![carrier(ProviderType::Edge, "desk", OFFLINE), carrier(ProviderType::Relay, "cloud", poor)];
+    let bench = self::bench(states(), FallbackPolicy::Approved);
+    bench.bindings.unbind(HandleFamily::Context);
+    let outcome = bench.invoke(READS, &call()).await;
+    let told = outcome.notice().unwrap_or_default().to_owned();
+    assert!(
+        told.contains("`desk` cannot carry it out (it went away), so `cloud` served")
+            && told.ends_with("; it answers slowly"),
+        "{told} {outcome:?}"
+    );
+
+    // A host that has nothing bound is no provider that went away.
+    let bench =
+        self::bench(vec![carrier(ProviderType::Relay, "cloud", ProviderReach::Ready)], FallbackPolicy::Approved);
+    bench.bindings.unbind(HandleFamily::Context);
+    let outcome = bench.invoke(READS, &call()).await;
+    let ran = outcome.provider().expect("it was decided");
+    assert_eq!(ran.degraded_reason.as_deref(), Some("nothing is bound to it here"), "{outcome:?}");
+    assert_eq!(
+        outcome.notice(),
+        Some("this host cannot carry it out (nothing is bound to it here), so `cloud` served in its place")
+    );
+}
+
+/// Whoever is asked sees who would carry it out, which is what the answer is bound to.
+#[tokio::test]
+async fn whoever_is_asked_is_told_who_would_carry_it_out() {
+    const WRITES: &str = "lab.act_write_local";
+    let bench = Bench::providing(GrantLimits::off());
+    let edge = |reach| ProviderState {
+        reach,
+        carries_out: vec![WRITES.into()],
+        ..provider(ProviderType::Edge, "desk", vec![])
+    };
+    let asked = async |states: Vec<ProviderState>| {
+        bench.supplied.put(|revision| {
+            ProviderSnapshot::new(revision, states)
+                .with_fallback(FallbackRules::default().with(WRITES, FallbackPolicy::Approved))
+        });
+        let id = bench.pending(WRITES, &call()).await;
+        let filed = bench.found(id).await.expect("it is filed").filed.expect("it has its content");
+        filed.approval.provider.map(|carrier| carrier.to_string())
+    };
+    assert_eq!(asked(vec![]).await, None);
+    assert_eq!(asked(vec![edge(ProviderReach::Ready)]).await.as_deref(), Some("edge `desk`"));
+    assert_eq!(asked(vec![edge(OFFLINE)]).await.as_deref(), Some("this host, in the place of `desk`"));
 }
 
 /// What an edge gave its answer to is that call of that edge: an approval for it is none for this host.
@@ -356,7 +462,7 @@ async fn a_first_choice_that_comes_back_takes_nothing_from_what_stood_in() {
     // What a relay carries out has left the device: it asks, whatever the capability is here.
     let outcome = bench.run(READS, &call()).await;
     assert_eq!(by(&outcome), "cloud", "{outcome:?}");
-    assert_eq!(outcome.notice(), Some("`desk` cannot be reached, so `cloud` served in its place"));
+    assert_eq!(outcome.notice(), Some("`desk` cannot carry it out (it went away), so `cloud` served in its place"));
 }
 
 /// What works less well than it could says so, and runs.

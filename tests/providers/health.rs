@@ -88,3 +88,35 @@ async fn what_only_reads_may_be_tried_again() {
     assert_eq!(watch.health(own).map(|own| (own.worked, own.failed)), Some((0, 5)));
     assert_eq!(watch.guidance(own, SESSION, Timestamp::from_micros(0)), None);
 }
+
+/// Failures of long ago and one of now are no row.
+#[tokio::test]
+async fn what_failed_long_ago_says_nothing_of_the_next_failure() {
+    let bench = Bench::providing(GrantLimits::off());
+    bench.supplied.set(vec![provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")])]);
+    let store = Arc::new(MemoryHealth::default());
+    let watch = watch(&store).await;
+    let call = json!({ "server": "docs", "tool": "find", "arguments": { "q": "a" } });
+    assert_eq!(bench.run("mcp.call", &call).await.kind(), OutcomeKind::Failed);
+    let failed = bench.tape.records().into_iter().rfind(|record| {
+        matches!(record.event, capability_core::audit::Event::Outcome { outcome: OutcomeKind::Failed, .. })
+    });
+    let failed = failed.expect("it was recorded");
+    let fails_at = |hour: i64| {
+        drop(watch.submit(capability_core::audit::Record { at: Timestamp::from_micros(hour * HOUR), ..failed.clone() }))
+    };
+    let decisions = bench.executor.decisions(&bench.session);
+    let find = decisions.provided(ProviderType::Mcp, "docs", "find").expect("it is listed");
+    let in_a_row = || watch.health(find).map(|own| own.in_a_row);
+    fails_at(0);
+    fails_at(0);
+    fails_at(24);
+    assert_eq!((in_a_row(), watch.guidance(find, SESSION, Timestamp::from_micros(24 * HOUR))), (Some(1), None));
+    fails_at(24);
+    fails_at(24);
+    assert!(watch.guidance(find, SESSION, Timestamp::from_micros(24 * HOUR)).is_some());
+    // It begins anew a day later, which is news to the same session.
+    (0..3).for_each(|_| fails_at(48));
+    assert_eq!(in_a_row(), Some(3));
+    assert!(watch.guidance(find, SESSION, Timestamp::from_micros(48 * HOUR)).is_some());
+}

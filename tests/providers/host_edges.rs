@@ -91,7 +91,10 @@ async fn what_stands_in_is_what_the_configuration_says() {
     let approved = with("[fallback]\n\"lab.act_read_local\" = \"approved\"\n");
     let outcome = ask(&approved).await;
     assert_eq!((served(&outcome).as_str(), outcome.diagnostic()), ("compiled", Some(Diagnostic::FallbackSelected)));
-    assert_eq!(outcome.notice(), Some("`desk` cannot be reached, so `compiled` served in its place"));
+    assert_eq!(
+        outcome.notice(),
+        Some("`desk` cannot carry it out (it is not connected), so this host served in its place")
+    );
     assert!(approved.log().contains("provider_fallback"), "{}", approved.log());
 
     // Who is bound goes before everybody else, and is replaced by nobody in silence.

@@ -33,6 +33,22 @@ async fn connected(fault: &str, more: &str, file: Option<&Path>) -> Lab {
     lab
 }
 
+/// One program answers for the list and for every call of what is in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_discovered_over_a_connection_is_called_over_it() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let lab = connected("well", "", Some(file.path())).await;
+    let operator = lab.operator().await;
+    let mut calls = Vec::new();
+    for _ in 0..3 {
+        // It counts its own calls.
+        let said = text(&lab.call(&operator, "alpha", json!({ "x": 1 })).await);
+        calls.push(said.rsplit_once("in call ").unwrap_or_else(|| panic!("{said}")).1.parse::<u32>().unwrap());
+    }
+    assert_eq!(calls, [calls[0], calls[0] + 1, calls[0] + 2]);
+    assert_eq!(fs::read_to_string(file.path()).unwrap().matches("started").count(), 1);
+}
+
 /// The whole way, with a server that somebody else wrote: asked before it is started, asked before its tool writes, and what was
 /// approved is what is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

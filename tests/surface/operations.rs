@@ -1,12 +1,12 @@
 //! Finding a tool and calling it.
 
-use capability_core::provider::ProviderDecision;
-use capability_core::surface::{FoundTool, MAX_HITS, SearchAnswer, Surface, SurfaceCall, SurfaceRefusal};
+use capability_core::provider::{Diagnostic, ProviderDecision};
+use capability_core::surface::{FoundTool, MAX_HITS, SearchAnswer, Surface, SurfaceCall};
 use capability_core::{Code, Outcome, Stage};
 use serde_json::{Value, json};
 
 use crate::fixtures::Bench;
-use crate::tools::{all, compiled, definition, provided, surface};
+use crate::tools::{all, compiled, definition, names, provided, surface};
 
 /// A surface on which nothing of the laboratory is shown.
 fn bare(bench: &Bench) -> Surface {
@@ -21,11 +21,16 @@ fn found(made: &Surface, query: &str) -> SearchAnswer {
     }
 }
 
-fn refused(made: &Surface, name: &str, arguments: &str) -> SurfaceRefusal {
-    match made.call(name, arguments.as_bytes()) {
-        SurfaceCall::Refused(refusal) => refusal,
-        other => panic!("{name} {arguments}: {other:?}"),
-    }
+/// That a call is refused at resolve for this reason, as malformed and on record, and the words for it.
+async fn refused(bench: &Bench, made: &Surface, name: &str, arguments: &str, code: Code) -> String {
+    let SurfaceCall::Proposal(proposal) = made.call(name, arguments.as_bytes()) else { panic!("{name} {arguments}") };
+    let before = bench.outcomes().len();
+    let outcome = bench.executor.invoke(&bench.session, proposal).await;
+    assert_eq!((outcome.stage(), outcome.code()), (Stage::Resolve, Some(code)), "{name} {arguments}");
+    assert_eq!(outcome.diagnostic(), Some(Diagnostic::MalformedToolCall));
+    assert_eq!((bench.outcomes().len(), &bench.last_outcome()["code"]), (before + 1, &json!(code)));
+    assert_eq!(bench.world().ran(), 0);
+    format!("{}\nhelp: {}", outcome.message().unwrap_or_default(), outcome.help().unwrap_or_default())
 }
 
 async fn run(bench: &Bench, made: &Surface, name: &str, arguments: &Value) -> Outcome {
@@ -87,11 +92,30 @@ fn a_changed_description_is_another_definition() {
     assert_eq!(before.tools[0].provider.as_deref(), Some("mcp files"));
 }
 
-#[test]
-fn a_deferred_tool_is_not_called_by_its_name() {
+#[tokio::test]
+async fn a_deferred_tool_is_not_called_by_its_name() {
     let bench = Bench::new();
-    let refusal = refused(&bare(&bench), "lab-checked", r#"{"from":1,"to":2}"#);
-    assert!(refusal.message.contains("`invoke_tool`") && refusal.help.contains("`tool_search`"), "{refusal}");
+    let made = bare(&bench);
+    let told = refused(&bench, &made, "lab-checked", r#"{"from":1,"to":2}"#, Code::SelectionMissing).await;
+    assert!(told.contains("`lab-checked` is called by `invoke_tool` only") && told.contains("`tool_search`"), "{told}");
+    assert_eq!(bench.last_outcome()["capability"], "lab.checked");
+}
+
+/// Whoever read the array before a provider was there has what reaches its tools in it, pinned ones too.
+#[test]
+fn what_comes_after_the_array_was_read_is_found() {
+    let bench = Bench::new();
+    let entry = bench.executor.registry().resolve("lab.scoped", 1).unwrap().entry();
+    let before = surface(&bench.executor, &[], &["mcp-files--glob"]);
+    assert_eq!(names(&before), ["tool_search", "invoke_tool"]);
+    let tools = [
+        provided(entry, definition("files", "glob", "Finds files.")),
+        provided(entry, definition("files", "grep", "Finds files.")),
+    ];
+    let after = surface(&bench.executor, &tools, &["mcp-files--glob"]);
+    assert_eq!(names(&after), ["tool_search", "invoke_tool", "mcp-files--glob"]);
+    let found: Vec<_> = found(&after, "files").tools.into_iter().map(|tool| tool.name).collect();
+    assert_eq!(found, ["mcp-files--glob", "mcp-files--grep"]);
 }
 
 #[tokio::test]
@@ -113,8 +137,8 @@ async fn an_unknown_name_is_recorded_as_unknown_whichever_way_it_is_called() {
     assert!(!bench.tape.lines().contains("nobody"));
 }
 
-#[test]
-fn operations_take_what_they_say_and_nothing_else() {
+#[tokio::test]
+async fn operations_take_what_they_say_and_nothing_else() {
     let bench = Bench::new();
     let made = bare(&bench);
     let long = format!(r#"{{"query":"{}"}}"#, "x".repeat(257));
@@ -133,8 +157,8 @@ fn operations_take_what_they_say_and_nothing_else() {
         r#"{"query":"a","query":"secret"}"#,
         &long,
     ] {
-        let refusal = refused(&made, "tool_search", arguments);
-        assert!(!refusal.to_string().contains("secret") && !refusal.to_string().contains("xxx"), "{refusal}");
+        let told = refused(&bench, &made, "tool_search", arguments, Code::OperationMalformed).await;
+        assert!(!told.contains("secret") && !told.contains("xxx"), "{told}");
     }
     for arguments in [
         "",
@@ -146,8 +170,9 @@ fn operations_take_what_they_say_and_nothing_else() {
         r#"{"tool":"a","tool":"b","digest":"00000000000000000000000000000000","arguments":{}}"#,
         r#"{"tool":"a","digest":"00000000000000000000000000000000","arguments":{},"confirmed":true}"#,
     ] {
-        refused(&made, "invoke_tool", arguments);
+        refused(&bench, &made, "invoke_tool", arguments, Code::OperationMalformed).await;
     }
+    assert!(!bench.tape.lines().contains("secret") && !bench.tape.lines().contains("lab-checked"));
 }
 
 #[tokio::test]
@@ -178,10 +203,35 @@ fn an_answer_is_short_whatever_there_is() {
     let wanted = json!({ "query": "files", "limit": MAX_HITS }).to_string();
     let SurfaceCall::Found(answer) = made.call("tool_search", wanted.as_bytes()) else { panic!("a search answers") };
     assert!(!answer.tools.is_empty() && answer.tools.len() + answer.more == 1_000);
-    assert!(serde_json::to_string(&answer).unwrap().len() < 40_000);
+    assert!(serde_json::to_string(&answer).unwrap().len() <= 33 * 1024);
     // Whoever knows a name gets it first.
     assert_eq!(found(&made, "mcp-files--tool0777").tools[0].name, "mcp-files--tool0777");
     assert_eq!(found(&made, "nothing like it").tools, []);
+}
+
+/// One tool whose provider says more than there is room for: what is cut is told by its size, and the tool stays callable.
+#[test]
+fn one_tool_is_no_longer_than_an_answer_whatever_its_provider_writes() {
+    let bench = Bench::new();
+    let entry = bench.executor.registry().resolve("lab.scoped", 1).unwrap().entry();
+    for (description, property) in [
+        ("files \u{1}".repeat(30_000), "x".to_owned()),
+        ("files".to_owned(), "x".repeat(200_000)),
+        ("files \u{e9}".repeat(30_000), "y".repeat(200_000)),
+    ] {
+        let mut hostile = definition("files", "glob", &description);
+        hostile.input_schema["properties"]["path"]["description"] = property.into();
+        let made = surface(&bench.executor, &[provided(entry, hostile.clone())], &[]);
+        let answer = found(&made, "mcp-files--glob");
+        let tool = &answer.tools[0];
+        assert!(serde_json::to_string(&answer).unwrap().len() <= 33 * 1024, "{}", description.len());
+        let cut = tool.cut.expect("something is cut");
+        assert_eq!(cut.description, (description.len() > 2048).then_some(description.len()));
+        assert_eq!(cut.input_schema.is_some(), tool.input_schema == json!({ "type": "object" }));
+        assert_eq!(Some(tool.digest), made.find("mcp-files--glob").unwrap().selection(bench.executor.registry()));
+    }
+    let plain = surface(&bench.executor, &[provided(entry, definition("files", "glob", "Finds files."))], &[]);
+    assert_eq!(found(&plain, "files").tools[0].cut, None);
 }
 
 #[test]

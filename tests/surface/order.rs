@@ -50,6 +50,17 @@ fn the_text_is_the_same_in_every_order_and_every_run() {
     // What an author's schema breaks is in nobody's array.
     assert!(made.left_out().iter().any(|(name, why)| (name.as_str(), why) == ("lab-faulty_schema", &LeftOut::Schema)));
     assert!(!names(&made).iter().any(|name| name == "lab-faulty_schema"));
+    // Nor is it found: it is in no session's surface, and operators are told of it all the same.
+    let bench = Bench::new();
+    let made_for =
+        capability_core::surface::Surface::of_session(&bench.executor, &bench.session, &SurfaceOptions::default());
+    assert!(
+        made_for
+            .left_out()
+            .iter()
+            .any(|(name, why)| (name.as_str(), why) == ("lab-faulty_schema-v1", &LeftOut::Schema))
+    );
+    assert!(made_for.find("lab-faulty_schema").is_none());
     // Two versions are told apart, and no name means either.
     assert!(made.find("lab-asks").is_none());
     assert_eq!(made.find("lab-asks-v2").unwrap().decision().version.get(), 2);

@@ -50,9 +50,14 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     let (exit, pending) = centre.home.json(&["invoke", "mcp.call", call]);
     let id = pending["approval"]["id"].as_str().unwrap().to_owned();
     let card = operator.card(&id);
-    for words in
-        ["A tool of somebody else", "data-server=\"lab\"", "it only reads", "nobody has classified it", "&lt;i&gt;one"]
-    {
+    for words in [
+        "A tool of somebody else",
+        "data-server=\"lab\"",
+        "it only reads",
+        "nobody has classified it",
+        "&lt;i&gt;one",
+        "id=\"carrier\"><strong>mcp `lab`",
+    ] {
         assert!(exit == 3 && card.body.contains(words), "{words}: {}", card.body);
     }
     centre
@@ -64,7 +69,12 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
     // It becomes another one, with words that would be more than words.
     tools(&file, "now <script>alert(1)</script> \u{202e}siht");
     until("the change", || is("ready", "1 out of use"));
-    centre.home.run(&["invoke", "mcp.call", call]).exits(4).says(&["tool_quarantined"]);
+    centre
+        .home
+        .run(&["invoke", "mcp.call", call])
+        .exits(4)
+        .says(&["tool_quarantined", "policy_blocked: mode, permission"]);
+    assert_eq!(centre.home.json(&["invoke", "mcp.call", call]).1["diagnostic"]["kind"], "policy_blocked");
     let page = operator.get("/providers/lab").is(200);
     assert!(page.body.contains("data-changed=\"alpha\"") && !page.body.contains("<script>alert"), "{}", page.body);
     assert!(!page.body.contains('\u{202e}'), "{}", page.body);
@@ -126,4 +136,27 @@ fn a_token_is_read_from_standard_input_and_never_shown() {
     home.operate(&["approvals", "approve", &id]).exits(0);
     let resumed = home.run(&["resume", &id]);
     assert!(exit == 3 && resumed.exit == 5, "{resumed:?}");
+}
+
+/// Neither where a server is nor what it is sent along is in what the host says or records when it cannot be reached.
+#[test]
+fn the_address_and_the_headers_of_a_server_that_is_not_there_are_in_no_log() {
+    let home = Home::talkative();
+    home.setup();
+    home.login();
+    home.configure(
+        "[mcp.servers.web]\nurl = \"http://127.0.0.1:9/canary-path\"\nheaders = { X-Key = \"canary-key\" }\ndiscovery_s = 5\n",
+    );
+    home.operate(&["optin", "set", "mcp", "on"]).exits(0);
+    let call = ["invoke", "mcp.connect", r#"{"server":"web"}"#];
+    let id = home.pending(&call);
+    home.operate(&["approvals", "approve", &id]).exits(0);
+    let ran = home.run(&["resume", &id]).exits(5);
+    assert!(!ran.err.is_empty(), "it says something");
+    assert!(!ran.out.contains("canary") && !ran.err.contains("canary"), "{ran:#?}");
+    let log = fs::read_to_string(home.log()).unwrap();
+    assert!(log.contains("mcp.connect") && !log.contains("canary"), "{log}");
+    // With a query there could be a secret in it: that is no address here at all.
+    home.configure("[mcp.servers.web]\nurl = \"http://127.0.0.1:9/mcp?token=canary\"\n");
+    home.run(&["list"]).exits(2).says(&["no plain address"]);
 }

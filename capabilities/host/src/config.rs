@@ -25,7 +25,7 @@ pub use channels::{ChannelTable, ChannelsSettings, ChannelsTable, EncodingName, 
 pub use edges::{EdgeKind, EdgeTable, FallbackWord};
 pub use error::ConfigError;
 pub use mail::MailTable;
-pub use mcp::{McpClientTable, McpSettings, McpTable};
+pub use mcp::{McpClientTable, McpList, McpSettings, McpTable};
 pub use providers::{McpServerTable, NetworkWord, SideEffectWord, ToolLine};
 pub use repositories::RepositoryTable;
 pub use secrets::SecretTable;

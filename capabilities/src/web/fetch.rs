@@ -48,6 +48,7 @@ const ACCEPT: &str = "text/html, text/plain, application/json";
     side_effect = read_only,
     network = external,
     title = "Fetch a web page",
+    resident,
     target = url(url),
     check = can_be_fetched
 )]

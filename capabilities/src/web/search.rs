@@ -106,6 +106,7 @@ const BANGS: [char; 4] = ['!', '?', ':', '<'];
     side_effect = read_only,
     network = external,
     title = "Search the web",
+    resident,
     bounds(timeout = "10s"),
     check = has_words
 )]

@@ -13,7 +13,7 @@ pub(crate) use digest::DigestInput;
 pub use digest::{DigestKey, Ground, InvocationDigest};
 pub use grant::{Grant, GrantEnd, GrantId, GrantLimit, GrantLimits, GrantScope, Grantable, MAX_GRANT_USES};
 pub use history::{HistoryEntry, OperatorAct, OperatorDeed};
-pub use record::{ApprovalId, ApprovalSummary, Claims, Filed, PastCall, PendingApproval, Successor};
+pub use record::{ApprovalId, ApprovalSummary, Carrier, Claims, Filed, PastCall, PendingApproval, Successor};
 pub use status::{ApprovalStatus, IllegalMove, Move, next_status};
 
 use crate::session::Subject;

@@ -9,6 +9,7 @@ use crate::code::Code;
 use crate::contract::{Class, Risk, TargetKind};
 use crate::policy::Verdict;
 use crate::preview::Preview;
+use crate::provider::{ProviderDecision, ProviderType};
 use crate::session::{SessionIdentity, SlotPath};
 use crate::time::Timestamp;
 
@@ -94,6 +95,9 @@ pub struct PendingApproval {
     /// How far a grant may go that is given along with the answer; none where there can be none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<GrantLimit>,
+    /// Who would carry it out; none where that is this host by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Carrier>,
     /// The call that an operator put this one in the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<ApprovalId>,
@@ -101,6 +105,47 @@ pub struct PendingApproval {
     pub created_at: Timestamp,
     /// When it expires, answered or not.
     pub expires_at: Timestamp,
+}
+
+/// Who would carry out a call that waits. The digest of an approval binds to the same provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carrier {
+    /// Which kind of provider.
+    pub kind: ProviderType,
+    /// Which one of that kind.
+    pub id: String,
+    /// In whose place, where it is not the first choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_from: Option<String>,
+}
+
+impl Carrier {
+    /// Of a decision; none where this host carries it out and was the first choice.
+    pub(crate) fn of(decision: &ProviderDecision) -> Option<Self> {
+        let fallback_from = decision.fallback_from.as_deref().map(str::to_owned);
+        let kind = decision.provider_type;
+        (kind != ProviderType::Compiled || fallback_from.is_some()).then(|| Self {
+            kind,
+            id: decision.provider_id.clone().into_owned(),
+            fallback_from,
+        })
+    }
+}
+
+impl core::fmt::Display for Carrier {
+    /// In words, as a person who is asked reads them.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.kind {
+            ProviderType::Compiled => f.write_str("this host")?,
+            ProviderType::Edge | ProviderType::Mcp | ProviderType::Relay => {
+                write!(f, "{} `{}`", self.kind.as_str(), self.id)?
+            }
+        }
+        match &self.fallback_from {
+            Some(first) => write!(f, ", in the place of `{first}`"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What is stored without a verdict takes the most.

@@ -45,6 +45,22 @@ impl Inner {
         decide::of_tool(entry, kind, bound, named, &snapshot, session).map(|decision| Some(Arc::new(decision)))
     }
 
+    /// What stands against every call of an entry because of whoever would carry it out, by the decision that a call would take
+    /// in a session without providers of its own.
+    #[cfg(feature = "analysis")]
+    pub(super) fn provider_fault(&self, held: &Registered) -> Option<Code> {
+        let (entry, nobody) = (held.entry(), SessionId::from_bytes([0; 16]));
+        if !self.provided || !self.binds(entry) {
+            return None;
+        }
+        let snapshot = self.providers.snapshot();
+        match held.through() {
+            None => decide::of_compiled(entry, true, &snapshot, nobody)?.code(),
+            Some(kind) if !snapshot.has(kind) => Some(Code::UnsupportedCapability),
+            Some(kind) => (!snapshot.is_any_there(kind)).then_some(Code::ProviderOffline),
+        }
+    }
+
     /// What is told of a tool that there is not: with the nearest one of that provider that the session declares, if one is near. What it
     /// does not declare it is not told of.
     pub(super) fn unknown_tool(&self, held: &Registered, arguments: &[u8], session: &Session) -> Refusal {

@@ -80,6 +80,10 @@ impl Admitting<'_> {
         let bound = self.inner.binds(entry);
         let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity().id);
         let decision = elsewhere.unwrap_or_else(|| ProviderDecision::compiled(entry, bound));
+        // As a call of it ends: before policy is asked.
+        if held.built().is_err() && !self.session.identity().mode.is_refused_on_entry() {
+            return decision.blocked(crate::code::Code::SchemaFault);
+        }
         self.admitted(entry, decision, None)
     }
 

@@ -1,6 +1,7 @@
 //! What a session could do, by the same parts that would judge it.
 
 use super::Executor;
+use crate::code::Code;
 use crate::contract::Capability;
 use crate::policy::OptIn;
 use crate::policy::analysis::{Asker, Surroundings};
@@ -30,5 +31,10 @@ impl Surroundings for Executor {
 
     fn binds(&self, entry: &Capability) -> bool {
         self.is_bound(entry)
+    }
+
+    fn provider_fault(&self, entry: &Capability) -> Option<Code> {
+        let held = self.registry().resolve(entry.name().as_str(), entry.version().get())?;
+        self.0.provider_fault(held)
     }
 }

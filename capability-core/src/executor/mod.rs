@@ -382,6 +382,7 @@ impl Executor {
             claims: approval.claims.clone(),
             // What was approved is bound to the definition by its digest.
             selected: None,
+            refused: None,
         };
         course.resumed = Some(Box::new(filed));
         Ok(Invocation { course, state: Proposed(()) })

@@ -1,6 +1,7 @@
 //! How an invocation ended, as its caller sees it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::ser::SerializeMap;
@@ -223,7 +224,7 @@ impl core::fmt::Debug for Ended {
 /// The answer to one invocation.
 ///
 /// As JSON: `outcome`, `effect`, and where there are such, `stage`, `code`, `message`, `help`, `result`, `approval` with
-/// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `notice`, `receipt` with `seq` and `hash`.
+/// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `diagnostic` with `kind` and `message` where it is one of the seven ways, `notice`, `trace`, `receipt` with `seq` and `hash`.
 #[derive(Debug, Clone)]
 #[must_use = "an outcome says whether anything happened"]
 pub struct Outcome {
@@ -401,6 +402,11 @@ impl Serialize for Outcome {
             id: ApprovalId,
             expires_at: Timestamp,
         }
+        #[derive(Serialize)]
+        struct Way {
+            kind: Diagnostic,
+            message: &'static str,
+        }
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("outcome", &self.kind())?;
         map.serialize_entry("effect", &self.effect)?;
@@ -426,8 +432,14 @@ impl Serialize for Outcome {
         if let Ended::Superseded { successor: Successor::By(by) } = &self.ended {
             map.serialize_entry("successor", by)?;
         }
+        if let Some(diagnostic) = self.diagnostic() {
+            map.serialize_entry("diagnostic", &Way { kind: diagnostic, message: diagnostic.message() })?;
+        }
         if let Some(notice) = self.notice() {
             map.serialize_entry("notice", notice)?;
+        }
+        if let Some(trace) = self.decided.as_ref().map(|decided| &decided.trace_fields).filter(|own| !own.is_empty()) {
+            map.serialize_entry("trace", &trace.iter().copied().collect::<BTreeMap<_, _>>())?;
         }
         if let Some(receipt) = self.receipt {
             map.serialize_entry("receipt", &receipt)?;

@@ -1,5 +1,6 @@
 //! What somebody asks for.
 
+use super::Refusal;
 use crate::approval::Claims;
 use crate::surface::SelectionDigest;
 
@@ -14,13 +15,22 @@ pub struct Proposal {
     pub(crate) claims: Claims,
     /// The definition that was selected, when one was.
     pub(crate) selected: Option<SelectionDigest>,
+    /// Why it is refused at resolve, whatever it names: what leads to the executor only to be refused and recorded.
+    pub(crate) refused: Option<Box<Refusal>>,
 }
 
 impl Proposal {
     /// A request for exactly this name and version with these bytes, which are looked at from the validate stage on.
     #[must_use]
     pub fn new(name: impl Into<String>, version: u32, arguments: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), version, arguments: arguments.into(), claims: Claims::default(), selected: None }
+        let (name, arguments, claims) = (name.into(), arguments.into(), Claims::default());
+        Self { name, version, arguments, claims, selected: None, refused: None }
+    }
+
+    /// One that is refused at resolve for this reason: it goes on record as every attempt does, and never runs.
+    pub(crate) fn refused(mut self, refusal: Refusal) -> Self {
+        self.refused = Some(Box::new(refusal));
+        self
     }
 
     /// Of that very definition of the tool and of no other: resolve refuses it once the tool is another one.

@@ -6,7 +6,8 @@ use super::Inner;
 use super::invocation::Course;
 use super::standing::Asking;
 use crate::approval::{
-    ApprovalId, DigestInput, Filed, GrantLimit, GrantScope, Grantable, Ground, InvocationDigest, PendingApproval,
+    ApprovalId, Carrier, DigestInput, Filed, GrantLimit, GrantScope, Grantable, Ground, InvocationDigest,
+    PendingApproval,
 };
 use crate::policy::{Decision, MaxGrant, Verdict};
 use crate::registry::Registered;
@@ -69,6 +70,7 @@ impl Question<'_> {
             because: decision.deciding().map(|said| said.code).collect(),
             verdict: decision.verdict(),
             grant: self.grant_limit(),
+            provider: course.provider().and_then(Carrier::of),
             instead_of,
             created_at,
             expires_at: created_at.after(inner.limits.approval_lifetime),

@@ -65,10 +65,9 @@ pub(crate) fn provided(
     decision.tool = Some(tool.clone());
     if raised {
         decision.trace_fields = Cow::Borrowed(&[("class", "raised_by_claims")]);
-        decision.degraded_reason = Some(Cow::Borrowed(
+        decision = decision.degraded(Some(Cow::Borrowed(
             "the tool claims more effect than its classification says, so the stricter of both holds",
-        ));
-        decision.user_visible_message = decision.degraded_reason.clone();
+        )));
     }
     let decision = reached(decision, state);
     if decision.code.is_some() {
@@ -84,7 +83,8 @@ pub(crate) fn provided(
 /// The decision about a compiled capability that providers carry out as well; none when no provider does.
 ///
 /// Priority: what was chosen for the session, its person's own machine, a server of the session, this host, and what an
-/// operator approves as a fallback. A capability that looks at a call before anybody is asked is carried out where it looks.
+/// operator approves as a fallback. A capability that looks at a call before anybody is asked is carried out where it looks,
+/// which is here: whoever chose another one for it is told, and so is whoever has another one that would.
 pub(crate) fn of_compiled(
     entry: &Capability,
     bound: bool,
@@ -92,14 +92,16 @@ pub(crate) fn of_compiled(
     session: SessionId,
 ) -> Option<ProviderDecision> {
     let name = entry.name().as_str();
-    if entry.previews() {
-        return None;
-    }
     let chosen = snapshot.chosen(name, session);
-    let mut candidates: Vec<Candidate<'_>> = snapshot.carriers(name, session).map(Candidate::Provider).collect();
-    if candidates.is_empty() && chosen.is_none_or(|chosen| chosen.kind == ProviderType::Compiled) {
-        return None;
+    let mut carriers = snapshot.carriers(name, session).peekable();
+    if chosen.is_none_or(|chosen| chosen.kind == ProviderType::Compiled) {
+        let first = carriers.peek()?;
+        if entry.previews() {
+            return Some(looked_at_here(entry, bound, first));
+        }
     }
+    let mut candidates: Vec<Candidate<'_>> =
+        if entry.previews() { Vec::new() } else { carriers.map(Candidate::Provider).collect() };
     candidates.push(Candidate::Host { bound });
     let is_chosen =
         |candidate: &Candidate<'_>| chosen.is_some_and(|chosen| candidate.is(chosen.kind, &chosen.provider));
@@ -107,7 +109,9 @@ pub(crate) fn of_compiled(
         && !candidates.iter().any(is_chosen)
     {
         // What was chosen and is not there is not replaced in silence.
-        candidates.push(Candidate::Gone(chosen.kind, &chosen.provider));
+        let why =
+            if entry.previews() { HERE_ALONE } else { "the provider that was chosen for this session is not there" };
+        candidates.push(Candidate::Gone { kind: chosen.kind, id: &chosen.provider, why });
     }
     let rank = |candidate: &Candidate<'_>| if is_chosen(candidate) { Rank::Chosen } else { candidate.rank() };
     candidates.sort_by(|one, other| (rank(one), one.id()).cmp(&(rank(other), other.id())));
@@ -123,12 +127,12 @@ pub(crate) fn of_compiled(
             let mut served = another.decision(entry);
             served.fallback_policy = policy;
             served.fallback_from = Some(first.id().to_owned().into());
-            served.degraded_reason = first.offline();
-            served.user_visible_message = Some(Cow::Owned(format!(
-                "`{}` cannot be reached, so `{}` served in its place",
-                first.id(),
-                another.id()
-            )));
+            served.trace_fields.to_mut().push(("provider", "fallback"));
+            let why = first.why().unwrap_or_default();
+            let told =
+                format!("{} cannot carry it out ({why}), so {} served in its place", first.told(), another.told());
+            served.degraded_reason = also(Some(why), served.degraded_reason);
+            served.user_visible_message = also(Some(told.into()), served.user_visible_message);
             served
         }
         (FallbackPolicy::Disabled, Some(_)) => decision.because(first.offline()).blocked(Code::FallbackDisabled),
@@ -136,6 +140,20 @@ pub(crate) fn of_compiled(
             decision.because(first.offline()).blocked(code)
         }
     })
+}
+
+/// Why nobody else carries out what is looked at before anybody is asked.
+const HERE_ALONE: &str =
+    "what a call would do is looked at on this host before anybody is asked, so that only this host carries it out";
+
+/// The decision about a capability that looks at its calls here, and that a provider declares as well.
+fn looked_at_here(entry: &Capability, bound: bool, declared: &ProviderState) -> ProviderDecision {
+    let decision = ProviderDecision::compiled(entry, bound);
+    if bound {
+        decision.degraded(Some(format!("`{}` declares it too, and {HERE_ALONE}", declared.id).into()))
+    } else {
+        decision
+    }
 }
 
 /// Whether what a decision was made about is still there: the same tool in the same definition, or a provider that still says
@@ -167,14 +185,14 @@ enum Rank {
 enum Candidate<'a> {
     Provider(&'a ProviderState),
     Host { bound: bool },
-    Gone(ProviderType, &'a str),
+    Gone { kind: ProviderType, id: &'a str, why: &'static str },
 }
 
 impl Candidate<'_> {
     fn rank(&self) -> Rank {
         match self {
             Self::Host { .. } => Rank::Host,
-            Self::Gone(..) => Rank::Chosen,
+            Self::Gone { .. } => Rank::Chosen,
             Self::Provider(state) => match state.kind {
                 ProviderType::Edge => Rank::Edge,
                 ProviderType::Mcp if state.session.is_some() => Rank::RequestScoped,
@@ -187,7 +205,7 @@ impl Candidate<'_> {
         match self {
             Self::Provider(state) => &state.id,
             Self::Host { .. } => "compiled",
-            Self::Gone(_, id) => id,
+            Self::Gone { id, .. } => id,
         }
     }
 
@@ -195,7 +213,7 @@ impl Candidate<'_> {
         match self {
             Self::Provider(state) => state.kind == kind && *state.id == *id,
             Self::Host { .. } => kind == ProviderType::Compiled,
-            Self::Gone(own, named) => *own == kind && *named == id,
+            Self::Gone { kind: own, id: named, .. } => *own == kind && *named == id,
         }
     }
 
@@ -203,7 +221,7 @@ impl Candidate<'_> {
     const fn fault(&self) -> Option<Code> {
         match self {
             Self::Provider(state) if state.reach.is_there() => None,
-            Self::Provider(_) | Self::Gone(..) => Some(Code::ProviderOffline),
+            Self::Provider(_) | Self::Gone { .. } => Some(Code::ProviderOffline),
             Self::Host { bound: true } => None,
             Self::Host { bound: false } => Some(Code::MissingRuntimeBinding),
         }
@@ -212,23 +230,38 @@ impl Candidate<'_> {
     fn offline(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Provider(state) => offline(state.reach),
-            Self::Gone(..) => Some(Cow::Borrowed("the provider that was chosen for this session is not there")),
+            Self::Gone { why, .. } => Some(Cow::Borrowed(why)),
             Self::Host { .. } => None,
+        }
+    }
+
+    /// The same for whoever is told that another one served.
+    fn why(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Host { bound: false } => Some(Cow::Borrowed("nothing is bound to it here")),
+            Self::Host { bound: true } | Self::Provider(_) | Self::Gone { .. } => self.offline(),
+        }
+    }
+
+    /// What a person calls it.
+    fn told(&self) -> Cow<'_, str> {
+        match self {
+            Self::Host { .. } => Cow::Borrowed("this host"),
+            Self::Provider(_) | Self::Gone { .. } => Cow::Owned(format!("`{}`", self.id())),
         }
     }
 
     fn decision(&self, entry: &Capability) -> ProviderDecision {
         match self {
             Self::Host { .. } => ProviderDecision::compiled(entry, true),
-            Self::Gone(kind, id) => bare(entry, *kind, id, entry.name().as_str()),
+            Self::Gone { kind, id, .. } => bare(entry, *kind, id, entry.name().as_str()),
             Self::Provider(state) => {
                 let mut decision = bare(entry, state.kind, &state.id, entry.name().as_str());
                 if state.kind == ProviderType::Relay {
                     // What leaves for elsewhere has left, whatever it does there.
                     decision.class = Class::new(entry.class().side_effect, Network::External);
                 }
-                decision.degraded_reason = degraded(state.reach);
-                decision
+                decision.degraded(degraded(state.reach))
             }
         }
     }
@@ -246,12 +279,8 @@ fn bare(entry: &Capability, kind: ProviderType, provider: &str, native: &str) ->
 }
 
 /// With what is known of the way to its provider.
-fn reached(mut decision: ProviderDecision, state: &ProviderState) -> ProviderDecision {
-    if let Some(why) = degraded(state.reach) {
-        // Of two things that a person might be told, the tool's own is the graver.
-        decision.user_visible_message.get_or_insert_with(|| why.clone());
-        decision.degraded_reason.get_or_insert(why);
-    }
+fn reached(decision: ProviderDecision, state: &ProviderState) -> ProviderDecision {
+    let decision = decision.degraded(degraded(state.reach));
     if state.reach.is_there() {
         decision
     } else {
@@ -276,7 +305,22 @@ const fn offline(reach: ProviderReach) -> Option<Cow<'static, str>> {
     }
 }
 
+/// Both, the first one first.
+fn also(one: Option<Cow<'static, str>>, other: Option<Cow<'static, str>>) -> Option<Cow<'static, str>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(format!("{one}; {other}").into()),
+        (one, other) => one.or(other),
+    }
+}
+
 impl ProviderDecision {
+    /// With one more reason why it works less well than it could, for whoever uses it to be told.
+    fn degraded(mut self, why: Option<Cow<'static, str>>) -> Self {
+        self.user_visible_message = also(self.user_visible_message, why.clone());
+        self.degraded_reason = also(self.degraded_reason, why);
+        self
+    }
+
     fn because(mut self, offline: Option<Cow<'static, str>>) -> Self {
         self.offline_reason = offline;
         self

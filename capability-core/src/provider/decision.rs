@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Diagnostic, ProvidedTool, ProviderState, ToolDefinition, ToolTag};
 use crate::code::Code;
@@ -13,7 +13,7 @@ use crate::handle::HandleFamily;
 use crate::surface::WireName;
 
 /// Which kind of provider supplies a capability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderType {
     /// This process's own workers: a compiled capability. What the contract calls the server.
@@ -99,22 +99,38 @@ pub enum AdmissionStatus {
 }
 
 impl AdmissionStatus {
-    /// The status of what is refused with this code.
+    /// The word shown to people and machines.
     #[must_use]
-    pub const fn of(code: Code) -> Self {
-        match Diagnostic::of(code) {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Hidden => "hidden",
+            Self::PolicyBlocked => "policy_blocked",
+            Self::MissingRuntimeBinding => "missing_runtime_binding",
+            Self::ProviderOffline => "provider_offline",
+            Self::Unsupported => "unsupported",
+            Self::Malformed => "malformed",
+        }
+    }
+
+    /// The status of what is refused with this code; none for what says nothing about the tool: a person's answer, and a fault
+    /// of the host.
+    #[must_use]
+    pub const fn of(code: Code) -> Option<Self> {
+        // What a manifest does not declare nobody is shown, nor what nobody can ever call: its own schema is at fault.
+        if matches!(code, Code::Undeclared | Code::SchemaFault) {
+            return Some(Self::Hidden);
+        }
+        Some(match Diagnostic::of(code) {
             Some(Diagnostic::UnknownTool) => Self::Hidden,
             Some(Diagnostic::UnsupportedCapability) => Self::Unsupported,
             Some(Diagnostic::MissingRuntimeBinding) => Self::MissingRuntimeBinding,
             Some(Diagnostic::ProviderOffline) => Self::ProviderOffline,
             Some(Diagnostic::MalformedToolCall) => Self::Malformed,
             Some(Diagnostic::FallbackSelected) => Self::Ready,
-            Some(Diagnostic::PolicyBlocked) | None => match code {
-                // What a manifest does not declare, nobody is shown.
-                Code::Undeclared => Self::Hidden,
-                _ => Self::PolicyBlocked,
-            },
-        }
+            Some(Diagnostic::PolicyBlocked) => Self::PolicyBlocked,
+            None => return None,
+        })
     }
 }
 
@@ -230,7 +246,8 @@ impl ProviderDecision {
 
     /// The same where something stands against it: the code says what, and the status follows from it.
     pub(crate) fn blocked(mut self, code: Code) -> Self {
-        self.admission_status = AdmissionStatus::of(code);
+        // A fault of the host blocks as well, and its own sentence says what it is.
+        self.admission_status = AdmissionStatus::of(code).unwrap_or(AdmissionStatus::PolicyBlocked);
         match self.admission_status {
             AdmissionStatus::MissingRuntimeBinding => self.runtime_binding_status = RuntimeBindingStatus::Missing,
             AdmissionStatus::Unsupported => {
@@ -243,7 +260,12 @@ impl ProviderDecision {
             | AdmissionStatus::ProviderOffline
             | AdmissionStatus::Malformed => {}
         }
-        self.user_visible_message = Some(Cow::Borrowed(code.message()));
+        self.user_visible_message = Some(match &self.offline_reason {
+            Some(why) if matches!(code, Code::ProviderOffline | Code::FallbackDisabled) => {
+                Cow::Owned(format!("{}: {why}", code.message()))
+            }
+            _ => Cow::Borrowed(code.message()),
+        });
         self.code = Some(code);
         self
     }

@@ -74,7 +74,9 @@ impl Diagnostic {
             | Code::SchemaViolation
             | Code::ArgumentRefused
             | Code::CheckRefused
-            | Code::ClaimsTooLarge => Self::MalformedToolCall,
+            | Code::ClaimsTooLarge
+            | Code::SelectionMissing
+            | Code::OperationMalformed => Self::MalformedToolCall,
             Code::SessionEnded
             | Code::SchemaFault
             | Code::IsolationUnavailable
@@ -100,6 +102,12 @@ impl Diagnostic {
             | Code::RunnerSaturated
             | Code::AuditUnavailable => return None,
         })
+    }
+
+    /// The one of that word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == word)
     }
 
     /// What a person is told.

@@ -123,13 +123,25 @@ impl ToolHealth {
         Self {
             worked: self.worked.saturating_add(before.worked),
             failed: self.failed.saturating_add(before.failed),
-            in_a_row: if self.worked > 0 { self.in_a_row } else { self.in_a_row.saturating_add(before.in_a_row) },
+            in_a_row: if self.worked > 0 || self.is_apart_from(before) {
+                self.in_a_row
+            } else {
+                self.in_a_row.saturating_add(before.in_a_row)
+            },
             ..self
         }
     }
 
+    /// Whether so much time lies between both that the earlier says nothing of how the tool is now.
+    fn is_apart_from(self, before: Self) -> bool {
+        self.at.since(before.at).as_secs() >= EVIDENCE_SECONDS
+    }
+
     fn after(before: Option<Self>, last: OutcomeKind, at: Timestamp) -> Self {
         let (worked, failed, in_a_row) = before.map_or((0, 0, 0), |own| (own.worked, own.failed, own.in_a_row));
+        let now = Self { worked, failed, in_a_row, last, at };
+        // What is no evidence any more is no beginning of a row either.
+        let in_a_row = if before.is_some_and(|before| now.is_apart_from(before)) { 0 } else { in_a_row };
         if last == OutcomeKind::Executed {
             Self { worked: worked.saturating_add(1), failed, in_a_row: 0, last, at }
         } else {
@@ -298,7 +310,8 @@ impl HealthWatch {
         let Some(key) = ran else { return };
         let mut known = locked(&self.known);
         let health = ToolHealth::after(known.tools.get(&key).copied(), *outcome, record.at);
-        if health.in_a_row == 0 {
+        // It works, or begins to fail anew.
+        if health.in_a_row <= 1 {
             known.told.retain(|(told, _)| *told != key);
         }
         known.tools.insert(key.clone(), health);

@@ -242,6 +242,12 @@ impl ProviderSnapshot {
         self.providers.iter().any(|state| state.kind == kind)
     }
 
+    /// Whether any provider of that kind can be reached, whomever it serves.
+    #[must_use]
+    pub fn is_any_there(&self, kind: ProviderType) -> bool {
+        self.providers.iter().any(|state| state.kind == kind && state.reach.is_there())
+    }
+
     /// The tool of that provider and native id, for this session.
     #[must_use]
     pub fn tool(

@@ -11,6 +11,8 @@
 //! | 3 | providers' own tools, by kind, provider and name | what is pinned |
 //! | 4 | everything else | found by [`TOOL_SEARCH`], called by [`INVOKE_TOOL`] |
 //!
+//! A provider's tool that is pinned is found as well: whoever read the array before the provider was there reaches it so.
+//!
 //! | type | what it is |
 //! |---|---|
 //! | [`Surface`] | the tools of one session |
@@ -30,9 +32,7 @@ mod tool;
 mod wire_name;
 
 pub use called::Called;
-pub use operations::{
-    Availability, FoundTool, INVOKE_TOOL, MAX_HITS, MAX_QUERY, SearchAnswer, SurfaceRefusal, TOOL_SEARCH,
-};
+pub use operations::{Availability, Cut, FoundTool, INVOKE_TOOL, MAX_HITS, MAX_QUERY, SearchAnswer, TOOL_SEARCH};
 pub use profile::{Loss, Profile, Rendered, RenderedTool, UnknownProfile, wrapped_result};
 pub use projection::shown;
 pub use resident::{LeftOut, RESIDENT_BUDGET};
@@ -45,6 +45,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
+use crate::code::Code;
 use crate::executor::{Executor, Proposal};
 use crate::handle::HandleFamily;
 use crate::provider::{AdmissionStatus, Decisions, ProviderDecision, ProviderFact};
@@ -81,6 +82,8 @@ pub struct Surface {
     shown: Vec<Resident>,
     /// The places of the tools that are not.
     deferred: Vec<usize>,
+    /// The places of the tools that a search finds.
+    findable: Vec<usize>,
     /// The providers that are not ready.
     unready: Vec<ProviderFact>,
     left_out: Vec<(WireName, LeftOut)>,
@@ -92,12 +95,12 @@ pub struct Surface {
 /// What comes of calling something by its name.
 #[derive(Debug)]
 pub enum SurfaceCall {
-    /// Something that the executor decides on, an unknown name included.
+    /// Something that the executor decides on: what is unknown, malformed or not shown included, which it refuses and records.
     Proposal(Proposal),
     /// The surface's own answer to a search.
     Found(SearchAnswer),
-    /// An operation of the surface that does nothing.
-    Refused(SurfaceRefusal),
+    /// The search engine did not answer.
+    Faulted(SearchFault),
 }
 
 /// What stands against calling tools now: beside the array of tools, and the only part of a surface that changes with state.
@@ -151,12 +154,15 @@ impl Surface {
         options: &SurfaceOptions,
     ) -> Self {
         let registry = executor.registry();
+        let mut faulty = Vec::new();
         let mut visible: BTreeMap<ToolKey, (&ProviderDecision, &'static crate::Capability)> = BTreeMap::new();
         for decision in decisions {
             let Some(held) = registry.resolve(decision.capability.as_str(), decision.version.get()) else { continue };
             // An entry that calls providers' tools is the way to them, not a tool beside them.
             let is_way = decision.definition.is_none() && held.entry().holds(HandleFamily::ProviderTool);
-            if decision.is_visible() && !is_way {
+            if decision.code() == Some(Code::SchemaFault) {
+                faulty.push((WireName::of_version(decision.capability, decision.version), LeftOut::Schema));
+            } else if decision.is_visible() && !is_way {
                 visible.entry(ToolKey::of(decision)).or_insert((decision, held.entry()));
             }
         }
@@ -168,9 +174,12 @@ impl Surface {
                 Some(Tool::new(key, name, decision.clone(), entry))
             })
             .collect();
-        let resident::Chosen { shown, left_out, unknown_pins } = resident::choose(&tools, registry, options);
+        let resident::Chosen { shown, mut left_out, unknown_pins } = resident::choose(&tools, registry, options);
+        left_out.append(&mut faulty);
         let is_shown: BTreeSet<usize> = shown.iter().filter_map(|resident| resident.tool).collect();
+        let foreign = |at: &usize| tools.get(*at).is_some_and(Tool::is_foreign);
         let deferred = (0..tools.len()).filter(|at| !is_shown.contains(at)).collect();
+        let findable = (0..tools.len()).filter(|at| !is_shown.contains(at) || foreign(at)).collect();
         let places = tools.iter().enumerate().map(|(at, tool)| (tool.key().clone(), at)).collect();
         Self {
             executor: executor.clone(),
@@ -179,6 +188,7 @@ impl Surface {
             places,
             shown,
             deferred,
+            findable,
             unready: Vec::new(),
             left_out,
             unknown_pins,
@@ -277,26 +287,28 @@ impl Surface {
     #[must_use]
     pub fn call(&self, name: &str, arguments: &[u8]) -> SurfaceCall {
         match name {
-            TOOL_SEARCH => match self.search(arguments) {
-                Ok(answer) => SurfaceCall::Found(answer),
-                Err(refusal) => SurfaceCall::Refused(refusal),
+            TOOL_SEARCH => match Search::of(arguments) {
+                Ok(search) => self.search(&search).map_or_else(SurfaceCall::Faulted, SurfaceCall::Found),
+                Err(rule) => called::malformed(TOOL_SEARCH, rule),
             },
             INVOKE_TOOL => called::through(arguments, |name| self.find(name)),
             _ => {
-                let found = self.place(name).and_then(|at| Some((at, self.tools.get(at)?)));
-                let found = found.map(|(at, tool)| (tool, self.deferred.binary_search(&at).is_err()));
+                let found = self.find(name).map(|tool| (tool, self.is_shown(name)));
                 called::direct(self.executor.registry(), name, arguments, found)
             }
         }
     }
 
-    fn search(&self, arguments: &[u8]) -> Result<SearchAnswer, SurfaceRefusal> {
-        let search: Search = serde_json::from_slice(arguments)
-            .map_err(|_| SurfaceRefusal::malformed(TOOL_SEARCH, "an object with `query` and, where wanted, `limit`"))?;
-        let (query, limit) = search.bounded()?;
+    /// Whether the visible tool of exactly that name is in the array.
+    fn is_shown(&self, name: &str) -> bool {
+        self.place(name).is_some_and(|at| self.deferred.binary_search(&at).is_err())
+    }
+
+    fn search(&self, search: &Search) -> Result<SearchAnswer, SearchFault> {
+        let query = search.query.as_str();
         let index = self.index.get_or_init(|| {
-            let entries: Vec<SearchEntry<'_>> = self
-                .deferred()
+            let findable = self.findable.iter().filter_map(|at| self.tools.get(*at));
+            let entries: Vec<SearchEntry<'_>> = findable
                 .map(|tool| SearchEntry {
                     name: tool.name().as_str(),
                     title: tool.title().unwrap_or_default(),
@@ -305,22 +317,17 @@ impl Surface {
                 .collect();
             self.search.index(&entries)
         });
-        let fault = |fault: SearchFault| {
-            let told = fault.to_string();
-            let (message, help) = told.split_once("\nhelp: ").unwrap_or((&told, ""));
-            SurfaceRefusal { message: message.to_owned(), help: help.to_owned() }
-        };
-        let ranked = index.as_ref().map_err(|told| fault(*told))?.rank(query, usize::MAX).map_err(fault)?;
+        let ranked = index.as_ref().map_err(|fault| *fault)?.rank(query, usize::MAX)?;
         // Whoever knows the name is answered first, whatever the words say.
         let named = self.find_any(query.trim()).into_iter();
         let mut seen = BTreeSet::new();
         let hits: Vec<usize> = named
-            .chain(ranked.iter().filter_map(|at| self.deferred.get(*at).copied()))
+            .chain(ranked.iter().filter_map(|at| self.findable.get(*at).copied()))
             .filter(|at| seen.insert(*at))
             .collect();
         let mut answer = SearchAnswer { tools: Vec::new(), more: hits.len(), unready: self.unready.clone() };
         let mut bytes = 0;
-        for tool in hits.iter().take(limit).filter_map(|at| self.tools.get(*at)) {
+        for tool in hits.iter().take(search.limit()).filter_map(|at| self.tools.get(*at)) {
             let Some(found) = self.found(tool) else { continue };
             bytes += serde_json::to_vec(&found).map_or(MAX_ANSWER_BYTES, |text| text.len());
             if bytes > MAX_ANSWER_BYTES && !answer.tools.is_empty() {
@@ -332,15 +339,15 @@ impl Surface {
         Ok(answer)
     }
 
-    /// The deferred tool of that wire or dotted name.
+    /// The tool of that wire or dotted name that a search finds.
     fn find_any(&self, name: &str) -> Option<usize> {
         let at = self.place(name).or_else(|| self.place(&name.replace('.', "-")))?;
-        self.deferred.binary_search(&at).is_ok().then_some(at)
+        self.findable.binary_search(&at).is_ok().then_some(at)
     }
 
     fn found(&self, tool: &Tool) -> Option<FoundTool> {
         let registry = self.executor.registry();
-        Some(FoundTool {
+        let found = FoundTool {
             name: tool.name().as_str().to_owned(),
             digest: tool.selection(registry)?,
             description: tool.description().to_owned(),
@@ -348,7 +355,9 @@ impl Surface {
             provider: tool.provider().map(|(kind, name)| format!("{kind} {name}")),
             availability: tool.fact().map(Availability::from),
             input_schema: tool.arguments(registry)?,
-        })
+            cut: None,
+        };
+        Some(found.within_bounds())
     }
 }
 

@@ -22,8 +22,12 @@ pub const MAX_QUERY: usize = 256;
 pub const MAX_HITS: usize = 10;
 /// How many it shows unless it is told.
 const DEFAULT_HITS: usize = 5;
-/// How much JSON text the tools of one answer may have; one is shown whatever its size.
+/// How much JSON text the tools of one answer may have.
 pub(super) const MAX_ANSWER_BYTES: usize = 32 * 1024;
+/// The longest description in an answer, in bytes: however it is escaped, one tool fits into an answer.
+pub(super) const MAX_FOUND_DESCRIPTION: usize = 2 * 1024;
+/// The longest schema of arguments in an answer, in bytes of JSON text.
+pub(super) const MAX_FOUND_SCHEMA: usize = 18 * 1024;
 
 /// One operation as it is shown.
 pub(super) struct Operation {
@@ -74,22 +78,30 @@ pub(super) fn operations() -> [Operation; 2] {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
-    query: String,
+    pub(super) query: String,
     #[serde(default)]
     limit: Option<usize>,
 }
 
 impl Search {
-    /// The query and how many tools are wanted, where both are in their bounds.
-    pub(super) fn bounded(&self) -> Result<(&str, usize), SurfaceRefusal> {
-        let limit = self.limit.unwrap_or(DEFAULT_HITS);
-        if !(1..=MAX_HITS).contains(&limit) {
-            return Err(SurfaceRefusal::malformed(TOOL_SEARCH, "`limit` is from 1 to 10"));
+    /// What is asked, where query and limit are in their bounds.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    pub(super) fn of(arguments: &[u8]) -> Result<Self, &'static str> {
+        let search: Self =
+            serde_json::from_slice(arguments).map_err(|_| "an object with `query` and, where wanted, `limit`")?;
+        if !(1..=MAX_HITS).contains(&search.limit()) {
+            return Err("`limit` is from 1 to 10");
         }
-        if self.query.trim().is_empty() || self.query.chars().nth(MAX_QUERY).is_some() {
-            return Err(SurfaceRefusal::malformed(TOOL_SEARCH, "`query` has 1 to 256 characters"));
+        if search.query.trim().is_empty() || search.query.chars().nth(MAX_QUERY).is_some() {
+            return Err("`query` has 1 to 256 characters");
         }
-        Ok((&self.query, limit))
+        Ok(search)
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.limit.unwrap_or(DEFAULT_HITS)
     }
 }
 
@@ -102,30 +114,6 @@ pub(super) struct Invoke<'a> {
     #[serde(borrow)]
     pub(super) arguments: &'a RawValue,
 }
-
-/// Why an operation of the surface does nothing. The words are for whoever called it and hold nothing of what was sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SurfaceRefusal {
-    /// What was wrong.
-    pub message: String,
-    /// What would be right.
-    pub help: String,
-}
-
-impl SurfaceRefusal {
-    pub(super) fn malformed(operation: &str, rule: &str) -> Self {
-        let help = format!("send the arguments as the schema of `{operation}` says: {rule}");
-        Self { message: format!("`{operation}` was called with other arguments than it takes"), help }
-    }
-}
-
-impl core::fmt::Display for SurfaceRefusal {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}\nhelp: {}", self.message, self.help)
-    }
-}
-
-impl core::error::Error for SurfaceRefusal {}
 
 /// What `tool_search` answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -157,8 +145,41 @@ pub struct FoundTool {
     /// What stands against calling it now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
-    /// The schema of its arguments.
+    /// The schema of its arguments; only that they are an object, where it is too long.
     pub input_schema: Value,
+    /// What is not whole here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+}
+
+/// How long the parts are that an answer does not have whole, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Cut {
+    /// The description, of which only the beginning is here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<usize>,
+    /// The schema of the arguments, which is not here: whatever is sent is checked by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<usize>,
+}
+
+impl FoundTool {
+    /// Cut where a part is longer than it may be.
+    pub(super) fn within_bounds(mut self) -> Self {
+        let (description, schema) = (self.description.len(), self.input_schema.to_string().len());
+        let cut = Cut {
+            description: (description > MAX_FOUND_DESCRIPTION).then_some(description),
+            input_schema: (schema > MAX_FOUND_SCHEMA).then_some(schema),
+        };
+        if cut.description.is_some() {
+            self.description.truncate(self.description.floor_char_boundary(MAX_FOUND_DESCRIPTION));
+        }
+        if cut.input_schema.is_some() {
+            self.input_schema = json!({ "type": "object" });
+        }
+        self.cut = (cut.description.is_some() || cut.input_schema.is_some()).then_some(cut);
+        self
+    }
 }
 
 /// A [`Fact`] that is kept.

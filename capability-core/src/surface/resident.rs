@@ -3,14 +3,15 @@
 //! The choice depends on the build, the session's declarations and the operator's pins, and on no state that changes while a
 //! host runs: whether a provider can be reached is a fact beside the tools, never a change of the tools themselves.
 
-use hashbrown::HashSet;
+use std::sync::OnceLock;
 
 use super::SurfaceOptions;
 use super::operations::operations;
 use super::projection;
 use super::tool::{Tool, text_of};
 use super::wire_name::WireName;
-use crate::registry::Registry;
+use crate::contract::Capability;
+use crate::registry::{Registered, Registry};
 
 /// How much JSON text the tools that are always shown may have, in bytes; what an operator pinned may exceed it.
 pub const RESIDENT_BUDGET: usize = 8 * 1024;
@@ -64,17 +65,45 @@ impl SurfaceOptions {
     }
 }
 
+/// Whether a tool wants to be shown: its author marked it, or marked nothing in its package. Nobody in a package where nothing
+/// is marked has said that something else should wait.
+pub(super) fn wants(entry: &Capability, is_foreign: bool, registry: &Registry) -> bool {
+    !is_foreign && (entry.is_resident() || !registry.marks_residents(entry.package()))
+}
+
+/// What a tool takes of a budget: its text, and a comma or a bracket.
+const fn cost(text: &str) -> usize {
+    text.len() + 1
+}
+
+/// Both operations, as they are shown.
+fn shown_operations() -> impl Iterator<Item = Resident> {
+    operations().into_iter().map(|operation| {
+        let arguments = projection::shown(&operation.arguments).into_owned();
+        Resident::of(None, operation.name, operation.description, arguments)
+    })
+}
+
+/// Whether everything compiled that wants to be shown is, for whomever: all of it fits together, with what is pinned.
+pub(super) fn all_fit(registry: &Registry, options: &SurfaceOptions) -> bool {
+    static OPERATIONS: OnceLock<usize> = OnceLock::new();
+    let operations = *OPERATIONS.get_or_init(|| shown_operations().map(|own| cost(&own.text)).sum());
+    let of = |held: &Registered| {
+        held.shown_bytes(|| {
+            let name = WireName::of_version(held.entry().name(), held.entry().version());
+            let shown = held.schemas().ok().map(|own| projection::shown(own.arguments()).into_owned());
+            shown.map_or(0, |arguments| cost(&text_of(name.as_str(), held.entry().description(), &arguments)))
+        })
+    };
+    let named = |held: &Registered| options.every_compiled || options.pinned.contains(held.entry().name().as_str());
+    let wanted = registry.iter().filter(|held| wants(held.entry(), false, registry) || named(held));
+    let by_wire_name = options.pinned.iter().flat_map(|pin| registry.called(pin));
+    1 + operations + wanted.chain(by_wire_name).map(of).sum::<usize>() <= options.budget
+}
+
 /// Chooses among `tools`, which are in the order of a surface: compiled ones first.
 pub(super) fn choose(tools: &[Tool], registry: &Registry, options: &SurfaceOptions) -> Chosen {
-    let marked: HashSet<&str> = registry
-        .iter()
-        .map(|held| held.entry())
-        .filter(|entry| entry.is_resident())
-        .map(|entry| entry.package())
-        .collect();
-    // Nobody in a package where nothing is marked has said that something else should wait.
-    let wants =
-        |tool: &Tool| !tool.is_foreign() && (tool.entry().is_resident() || !marked.contains(tool.entry().package()));
+    let wants = |tool: &Tool| wants(tool.entry(), tool.is_foreign(), registry);
     let known = |pin: &String| {
         let names =
             |tool: &&Tool| tool.name().as_str() == pin || (!tool.is_foreign() && tool.entry().name().as_str() == pin);
@@ -97,15 +126,8 @@ pub(super) fn choose(tools: &[Tool], registry: &Registry, options: &SurfaceOptio
             candidates.push((options.pins(tool), resident));
         }
     }
-    let operations: Vec<Resident> = operations()
-        .into_iter()
-        .map(|operation| {
-            let arguments = projection::shown(&operation.arguments).into_owned();
-            Resident::of(None, operation.name, operation.description, arguments)
-        })
-        .collect();
-    // Brackets, and a comma for all but the first.
-    let cost = |resident: &Resident| resident.text.len() + 1;
+    let operations: Vec<Resident> = shown_operations().collect();
+    let cost = |resident: &Resident| cost(&resident.text);
     let pinned_cost: usize = candidates.iter().filter(|(pinned, _)| *pinned).map(|(_, resident)| cost(resident)).sum();
     let mut used = 1 + operations.iter().map(cost).sum::<usize>() + pinned_cost;
     let mut shown = Vec::with_capacity(candidates.len() + operations.len() + provided.len());

@@ -33,7 +33,7 @@ const ROLE: &str = "CAPABILITY_BENCH_ROLE";
 const DATA: &str = "CAPABILITY_DATA_DIR";
 const PASSWORD: &[u8] = b"four plain words here\n";
 const CONFIG: &str = "[limits]\nper_turn = 1000\n[subjects.bench]\ncapabilities = [\"bench.add\", \"bench.search\"]\n\
-                      [mcp]\nturn = \"10s\"\nlisten = \"127.0.0.1:0\"\n";
+                      [mcp]\nlist = \"all\"\nturn = \"10s\"\nlisten = \"127.0.0.1:0\"\n";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -33,6 +33,9 @@ pub fn card(pending: &PendingApproval, width: Option<usize>) -> String {
         identity.origin.as_str(),
         turn_in_words(identity.turn)
     ));
+    if let Some(carrier) = &pending.provider {
+        paper.ours(&format!("  {:<9} by {carrier}", "runs"));
+    }
     for code in &pending.because {
         paper.ours(&format!("  {:<9} {}", "because", code.message()));
     }
@@ -217,6 +220,22 @@ mod tests {
             lines.contains(&"            which reads \\u{430}\\u{440}\\u{440}\\u{4CF}\\u{435}.com".to_owned()),
             "{lines:#?}"
         );
+    }
+
+    #[test]
+    fn whoever_would_carry_it_out_stands_on_the_card() {
+        let mut pending = pending(json!({}), "x");
+        assert!(!card(&pending, None).iter().any(|line| line.starts_with("  runs")));
+        for (carrier, told) in [
+            (json!({ "kind": "edge", "id": "desk" }), "  runs      by edge `desk`"),
+            (
+                json!({ "kind": "compiled", "id": "compiled", "fallback_from": "desk" }),
+                "  runs      by this host, in the place of `desk`",
+            ),
+        ] {
+            pending.provider = serde_json::from_value(carrier).unwrap();
+            assert!(card(&pending, None).contains(&told.to_owned()), "{told}");
+        }
     }
 
     #[test]

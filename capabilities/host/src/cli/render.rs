@@ -484,6 +484,21 @@ mod tests {
     }
 
     #[test]
+    fn another_way_than_the_caller_thought_is_told_in_a_word_and_in_words() {
+        for way in capability_core::provider::Diagnostic::ALL {
+            let refused = json!({
+                "outcome": "rejected", "stage": "policy", "code": "locked", "message": "no", "help": "never", "effect": "not_started",
+                "diagnostic": { "kind": way, "message": way.message() },
+            });
+            let told = format!("\n{}: {}\n", way.as_str(), way.message());
+            assert!(super::outcome(&refused).contains(&told), "{told}");
+        }
+        let served = json!({ "outcome": "executed", "result": 1, "notice": "`desk` is gone\u{1b}[2J" });
+        let told = anstream::adapter::strip_str(&super::outcome(&served)).to_string();
+        assert!(told.starts_with("1\nnotice: `desk` is gone") && !told.contains('\u{1b}'), "{told}");
+    }
+
+    #[test]
     fn a_result_is_printed_as_it_is() {
         assert_eq!(super::outcome(&json!({"outcome": "executed", "result": {"a": 1}})), "{\n  \"a\": 1\n}\n");
     }

@@ -26,10 +26,23 @@ pub struct McpTable {
     /// How long a question to the person at a client may stay open before the call is answered as pending. 1 second to 10
     /// minutes, `45s` unless it is said.
     pub patience: Option<Span>,
+    /// Which tools a client is shown; those that a model should always see, unless it is said.
+    pub list: McpList,
     /// What is said about single clients, by the name that their token was made for.
     pub clients: BTreeMap<Subject, McpClientTable>,
     /// The servers whose tools can be called, by the names that rules and declarations know them by.
     pub servers: BTreeMap<String, McpServerTable>,
+}
+
+/// What stands in the list that a client asks for. Whatever does not is found by a search and called by way of one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpList {
+    /// What is resident within the budget of a first request, and what is pinned.
+    #[default]
+    Resident,
+    /// Everything that is compiled in: for clients that sort tools out themselves.
+    All,
 }
 
 /// `[mcp.clients.NAME]`.

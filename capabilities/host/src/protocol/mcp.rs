@@ -134,12 +134,12 @@ pub enum Said {
 #[serde(rename_all = "snake_case")]
 pub enum ToolReply {
     /// No tool is called so.
-    Unknown,
+    Unknown(ToolEnd),
     /// What was brought along belongs to another call, has ended, or is nothing of ours.
     Stale,
     /// What a search among the tools found.
     Found(Value),
-    /// A search, or a call by way of one, that makes no sense.
+    /// A search that was not answered.
     Refused {
         /// What was wrong.
         message: String,

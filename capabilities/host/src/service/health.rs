@@ -5,7 +5,7 @@ use capability_core::approval::PendingApproval;
 use capability_core::contract::{Class, SideEffect};
 use capability_core::executor::Outcome;
 use capability_core::provider::{GUIDANCE, HealthKey, ProviderType, ToolHealth, ToolTag};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Service, unsaid};
 use crate::protocol::{Fault, ForeignTool, HealthTold, Reply};
@@ -17,10 +17,6 @@ impl Service {
         let mut told = serde_json::to_value(outcome).map_err(|_| unsaid())?;
         let now = self.host.environment().now();
         if let Some(told) = told.as_object_mut() {
-            if let Some(diagnostic) = outcome.diagnostic() {
-                let (word, sentence) = (diagnostic.as_str(), diagnostic.message());
-                told.insert("diagnostic".to_owned(), json!({ "kind": word, "message": sentence }));
-            }
             if let Some(guidance) = self.host.health().after(outcome, session.identity().id, now) {
                 told.insert("guidance".to_owned(), guidance.into());
             }

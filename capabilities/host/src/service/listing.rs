@@ -1,12 +1,16 @@
 //! `list` and `describe`.
 
 use core::num::NonZeroU32;
+use std::sync::Arc;
 
-use capability_core::contract::{Capability, Class, DefaultEffect, Network};
+use capability_core::Code;
+use capability_core::contract::{Capability, Class, Network};
 use capability_core::executor::{Deadline, Isolation};
 use capability_core::handle::{HandleFamily, HandleKind, HttpMethod};
 use capability_core::policy::OptIn;
+use capability_core::provider::{AdmissionStatus, Decisions, ProviderDecision, RuntimeBindingStatus};
 use capability_core::registry::Registered;
+use capability_core::session::{Declarations, Mode, Origin, Session, SessionId, SessionIdentity, Subject, TurnId};
 use capability_core::store::OptIns;
 use serde_json::Value;
 
@@ -17,7 +21,8 @@ use crate::words::counted;
 
 impl Service {
     pub(crate) fn list(&self) -> Vec<Row> {
-        self.host.executor().registry().iter().map(|held| self.row(held)).collect()
+        let decisions = self.host.executor().decisions(&self.local());
+        self.host.executor().registry().iter().map(|held| self.row(held, &decisions)).collect()
     }
 
     pub(crate) fn describe(&self, name: &str, version: Option<NonZeroU32>) -> Result<Description, Fault> {
@@ -35,7 +40,7 @@ impl Service {
             Err(fault) => Value::String(fault.to_string()),
         };
         Ok(Description {
-            row: self.row(held),
+            row: self.row(held, &self.host.executor().decisions(&self.local())),
             title: entry.title().map(str::to_owned),
             description: entry.description().to_owned(),
             risk: entry.risk().as_str().to_owned(),
@@ -147,19 +152,43 @@ impl Service {
         }
     }
 
-    fn row(&self, held: &Registered) -> Row {
+    /// The session that this host's own operator asks in, who declares everything.
+    fn local(&self) -> Session {
+        let identity = SessionIdentity {
+            id: SessionId::from_bytes([0; 16]),
+            subject: Subject::local(),
+            mode: Mode::Live,
+            origin: Origin::Terminal,
+            turn: TurnId(0),
+        };
+        self.host.sessions().open(identity, Declarations::everything())
+    }
+
+    /// Whether it can be called here and now, as the decision about it says; of what only leads to providers' tools, whether any
+    /// of those can.
+    fn status(&self, held: &Registered, decisions: &Decisions) -> &'static str {
+        let entry = held.entry();
+        if held.through().is_none() {
+            return decisions.compiled(entry.name().as_str(), entry.version()).map_or("hidden", |own| status_of(own));
+        }
+        let led = |own: &&Arc<ProviderDecision>| own.definition.is_some() && own.capability == entry.name();
+        let mut words = decisions.iter().filter(led).map(|own| status_of(own)).collect::<Vec<_>>();
+        words.sort_by_key(|word| *word != "ready");
+        let is_off = || {
+            entry.class().network == Network::External && self.host.opt_ins().state(entry.name().family()) != OptIn::On
+        };
+        match words.first() {
+            Some(word) => word,
+            None if !self.host.executor().is_bound(entry) => "unbound",
+            None if is_off() => "off",
+            None => AdmissionStatus::ProviderOffline.as_str(),
+        }
+    }
+
+    fn row(&self, held: &Registered, decisions: &Decisions) -> Row {
         let entry = held.entry();
         let executor = self.host.executor();
-        let off =
-            entry.class().network == Network::External && self.host.opt_ins().state(entry.name().family()) != OptIn::On;
-        let denied = entry.default_effect() == DefaultEffect::Deny;
-        let status = match (entry.is_locked(), denied, executor.is_bound(entry), off) {
-            (true, ..) => "locked",
-            (_, true, ..) => "denied",
-            (_, _, false, _) => "unbound",
-            (_, _, _, true) => "off",
-            (false, false, true, false) => "ready",
-        };
+        let status = self.status(held, decisions);
         let guarantees = executor.guarantees(entry);
         let isolation = match guarantees.isolation {
             Isolation::None => "none",
@@ -185,6 +214,19 @@ impl Service {
             needs: needs(entry),
             summary: entry.description().lines().next().unwrap_or_default().to_owned(),
         }
+    }
+}
+
+/// A decision in a word.
+fn status_of(decision: &ProviderDecision) -> &'static str {
+    match (decision.code(), decision.runtime_binding_status) {
+        (None, _) => "ready",
+        (Some(Code::Locked), _) => "locked",
+        (Some(Code::DefaultDeny), _) => "denied",
+        (Some(_), RuntimeBindingStatus::Missing) => "unbound",
+        (Some(Code::OptInOff | Code::OptInDamaged), _) => "off",
+        (Some(Code::SchemaFault), _) => "faulty",
+        (Some(_), RuntimeBindingStatus::Bound) => decision.admission_status.as_str(),
     }
 }
 

@@ -21,14 +21,14 @@ use capability_core::registry::Registry;
 use capability_core::session::{SessionId, Subject};
 use capability_core::store::{Answer, Results as _};
 use capability_core::surface::{
-    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, SurfaceRefusal, TOOL_SEARCH, Tool,
-    WireName,
+    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, TOOL_SEARCH, Tool, WireName,
 };
-use capability_core::{Capability, Session};
+use capability_core::{Capability, Code, Session};
 use rustix::process::Pid;
 use serde_json::Value;
 
 use super::{Service, unsaid};
+use crate::config::McpList;
 use crate::mcp::ClientEntry;
 use crate::protocol::{
     Caller, Fault, Greeting, McpRequest, Reply, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
@@ -92,10 +92,10 @@ impl Service {
         }
     }
 
-    /// How surfaces are made for programs: everything compiled is shown, since clients of this protocol have room for it, and a
-    /// provider's tools are found by a search.
-    fn program_options(&self) -> SurfaceOptions {
-        SurfaceOptions { every_compiled: true, ..self.surface_options() }
+    /// How surfaces are made for programs: as for every model, or with everything compiled where an operator says so.
+    pub(super) fn program_options(&self) -> SurfaceOptions {
+        let every_compiled = self.host.config().mcp.list == McpList::All;
+        SurfaceOptions { every_compiled, ..self.surface_options() }
     }
 
     fn tools(&self, session: &Session) -> ToolsShown {
@@ -103,10 +103,11 @@ impl Service {
         let (surface, registry) =
             (Surface::of_session(executor, session, &self.program_options()), executor.registry());
         let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
-        // Where there is nothing to be found, there is nothing to search with.
-        if surface.deferred().next().is_some() {
-            tools.extend(surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written)));
-        }
+        // Whether or not there is anything to be found: a provider may come after a client has asked for its list.
+        let operations = surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written));
+        let provided = surface.shown().position(Tool::is_foreign).unwrap_or(tools.len());
+        let at = provided.min(tools.len());
+        tools.splice(at..at, operations);
         let facts = serde_json::to_value(surface.facts()).unwrap_or_default();
         ToolsShown { tools, facts, skills: self.loaded(session) }
     }
@@ -124,7 +125,11 @@ impl Service {
             SurfaceCall::Found(found) => {
                 return Ok(ToolReply::Found(serde_json::to_value(found).map_err(|_| unsaid())?));
             }
-            SurfaceCall::Refused(SurfaceRefusal { message, help }) => return Ok(ToolReply::Refused { message, help }),
+            SurfaceCall::Faulted(fault) => {
+                let told = fault.to_string();
+                let (message, help) = told.split_once("\nhelp: ").unwrap_or((&told, ""));
+                return Ok(ToolReply::Refused { message: message.to_owned(), help: help.to_owned() });
+            }
         };
         let meant = called.tool.as_ref();
         let same = meant.map(|tool| Same::of(&asker.session, tool, &call.tool, &call.arguments));
@@ -146,11 +151,9 @@ impl Service {
         };
         let (Some(same), Some(tool)) = (same, meant) else {
             // It is on record; what it was called is nobody's business there.
-            return match call.tool.as_str() {
-                INVOKE_TOOL => Ok(ToolReply::Ended(self.end(asker, None, &outcome, false)?)),
-                _ if unowned.is_some() => Ok(ToolReply::Ended(self.end(asker, None, &outcome, false)?)),
-                _ => Ok(ToolReply::Unknown),
-            };
+            let end = self.end(asker, None, &outcome, false)?;
+            let is_unknown = outcome.code() == Some(Code::UnknownCapability) && call.tool != INVOKE_TOOL;
+            return Ok(if is_unknown { ToolReply::Unknown(end) } else { ToolReply::Ended(end) });
         };
         let mut changed = false;
         if let Ended::Superseded { successor: Successor::By(by) } = *outcome.ended() {

@@ -27,7 +27,9 @@ impl Service {
         profile: Profile,
     ) -> Result<SurfaceShown, Fault> {
         let session = self.session_for(subject.clone(), slot, Mode::Live, TurnId(0))?;
-        let made = Surface::of_session(self.host.executor(), &session, &self.surface_options());
+        // Programs that speak MCP may be shown more than a model's first request has room for.
+        let options = if profile == Profile::Mcp { self.program_options() } else { self.surface_options() };
+        let made = Surface::of_session(self.host.executor(), &session, &options);
         let rendered = made.rendered(profile);
         let losses = rendered.tools.iter().flat_map(|tool| {
             tool.losses.iter().map(|loss| Lost {

@@ -42,6 +42,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Binding, OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
+use crate::code::Code;
 use crate::contract::{Capability, Class, Schemas};
 use crate::executor::caught;
 use crate::registry::Registered;
@@ -113,6 +114,10 @@ pub trait Surroundings {
     fn opt_in(&self, family: &str) -> OptIn;
     /// Whether every handle of an entry is served.
     fn binds(&self, entry: &Capability) -> bool;
+    /// What stands against every call of an entry because of whoever would carry it out.
+    fn provider_fault(&self, _: &Capability) -> Option<Code> {
+        None
+    }
 }
 
 /// Everything switched on and bound: what rules alone let through.

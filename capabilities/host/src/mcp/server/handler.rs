@@ -120,7 +120,7 @@ impl Handler {
             // It was asked and answered, and waits still: asking once more would end no sooner.
             (Ok(ToolReply::Waiting(waits)), Some(brought)) => Ok(result::waits(&waits, &became(brought)).into()),
             (Ok(ToolReply::Waiting(waits)), None) => self.asked(&call, waits, context).await,
-            (reply, _) => finished(reply),
+            (reply, _) => finished(reply, Age::of(context)),
         }
     }
 
@@ -134,7 +134,7 @@ impl Handler {
         let Some(way) = question::way(context.client_capabilities().as_ref(), &waits) else {
             return Ok(result::waits(&waits, "").into());
         };
-        if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+        if Age::of(context) == Age::Newer {
             return Ok(match question::required(way, &waits) {
                 Some(required) => required.into(),
                 None => result::waits(&waits, "").into(),
@@ -150,7 +150,7 @@ impl Handler {
         }
         match self.one(call, Some(waits.state.clone()), answer.said()).await {
             Ok(ToolReply::Waiting(waits)) => Ok(result::waits(&waits, &became(answer)).into()),
-            reply => finished(reply),
+            reply => finished(reply, Age::of(context)),
         }
     }
 
@@ -173,6 +173,22 @@ impl Handler {
     }
 }
 
+/// The two ages of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Age {
+    /// With sessions that are opened by `initialize`.
+    Older,
+    /// Without, from 2026-07-28 on.
+    Newer,
+}
+
+impl Age {
+    fn of(context: &RequestContext<RoleServer>) -> Self {
+        let newer = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        if newer { Self::Newer } else { Self::Older }
+    }
+}
+
 /// What of a call stays the same however often it is sent.
 struct Called<'c> {
     tool: &'c str,
@@ -189,18 +205,19 @@ fn became(answer: Answer) -> String {
     }
 }
 
-fn finished(reply: Result<ToolReply, Fault>) -> Result<CallToolResponse, ErrorData> {
+fn finished(reply: Result<ToolReply, Fault>, age: Age) -> Result<CallToolResponse, ErrorData> {
     match reply {
-        Ok(ToolReply::Ended(end)) => Ok(result::ended(&end).into()),
+        Ok(ToolReply::Ended(end)) => Ok(result::ended(&end, age).into()),
         Ok(ToolReply::Waiting(waits)) => Ok(result::waits(&waits, "").into()),
         Ok(ToolReply::Found(found)) => Ok(CallToolResult::structured(found).into()),
         Ok(ToolReply::Refused { message, help }) => {
             let told = format!("{message}\nhelp: {help}");
             Ok(CallToolResult::error(vec![ContentBlock::text(told)]).into())
         }
-        Ok(ToolReply::Unknown) => {
+        Ok(ToolReply::Unknown(end)) => {
             let (word, told) = (Diagnostic::UnknownTool.as_str(), Diagnostic::UnknownTool.message());
-            Err(ErrorData::invalid_params(format!("{word}: {told}; `tools/list` has them all"), None))
+            let where_to_look = "`tools/list` has those that are shown, and `tool_search` finds the others";
+            Err(ErrorData::invalid_params(format!("{word}: {told}; {where_to_look}"), Some(result::data(&end))))
         }
         Ok(ToolReply::Stale) => Err(ErrorData::invalid_params(
             "`requestState` belongs to another call, has ended, or is not of this server; send the call without it",

@@ -8,6 +8,7 @@ use core::num::NonZeroU32;
 use capability_core::contract::{Confirmation, Network, SideEffect};
 use capability_core::handle::{ToolContent, ToolReply};
 
+use super::handler::Age;
 use super::portable::portable;
 use crate::protocol::{Fault, ToolEnd, ToolShown, ToolWaits};
 
@@ -16,6 +17,10 @@ const PREFIX: &str = "capability-host/";
 
 /// The largest result that is repeated as text beside its structure, in bytes.
 const MAX_REPEATED: usize = 256 * 1024;
+
+/// The largest text that a client is given in the place of a structure, in bytes as they are sent: what stands in it as JSON is
+/// escaped once more there.
+const MAX_TEXT: usize = 8 * 1024 * 1024;
 
 /// A tool for a client: what it may do to the world is derived from its class, and from nothing else.
 pub fn tool(shown: ToolShown) -> Tool {
@@ -67,7 +72,7 @@ fn facts(end: &ToolEnd) -> MetaObject {
         end.diagnostic.clone().map(|(word, _)| ("diagnostic", word.into())),
         end.changed.then_some(("changed", true.into())),
     ];
-    let keys = ["outcome", "effect", "stage", "code", "reason", "approval", "guidance", "receipt"];
+    let keys = ["outcome", "effect", "stage", "code", "reason", "approval", "guidance", "notice", "trace", "receipt"];
     meta(
         named(end.capability.as_ref())
             .into_iter()
@@ -76,16 +81,20 @@ fn facts(end: &ToolEnd) -> MetaObject {
     )
 }
 
+/// What the error of a call of nothing carries.
+pub fn data(end: &ToolEnd) -> Value {
+    Value::Object(facts(end).0)
+}
+
 /// The end of a call.
-pub fn ended(end: &ToolEnd) -> CallToolResult {
+pub fn ended(end: &ToolEnd, age: Age) -> CallToolResult {
     let meta = facts(end);
     let mut result = match end.outcome.get("result") {
-        Some(value) => lifted(end, value).unwrap_or_else(|| given(value.clone())),
+        Some(value) => lifted(end, value).unwrap_or_else(|| given(value.clone(), age)),
         None => CallToolResult::error(vec![ContentBlock::text(sentences(end))]),
     };
-    if let (Some(_), Some((_, told))) = (end.outcome.get("result"), &end.diagnostic) {
-        // It ran, and not where it was thought to: another provider served.
-        let notice = end.outcome.get("notice").and_then(Value::as_str).unwrap_or(told);
+    // Another provider served, or one that works less well than it could: that is for people, whatever became of the call.
+    if let Some(notice) = end.outcome.get("notice").and_then(Value::as_str) {
         result.content.insert(0, ContentBlock::text(notice));
     }
     if end.changed {
@@ -131,18 +140,28 @@ fn lifted(end: &ToolEnd, value: &Value) -> Option<CallToolResult> {
     Some(result)
 }
 
-/// A result, as structure and as text.
-fn given(value: Value) -> CallToolResult {
+/// A result, as structure and as text; a large one as one of both.
+fn given(value: Value, age: Age) -> CallToolResult {
     let text = value.to_string();
+    if text.len() <= MAX_REPEATED {
+        return CallToolResult::structured(value);
+    }
     // A client of before 2026 takes no structure but an object, so that the text is all it gets of anything else.
-    let text = if text.len() > MAX_REPEATED && value.is_object() {
-        format!("the result has {} bytes and stands in the structured content alone", text.len())
-    } else {
-        text
-    };
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(value);
-    result
+    if age == Age::Newer || value.is_object() {
+        let told = format!("the result has {} bytes and stands in the structured content alone", text.len());
+        let mut result = CallToolResult::structured(value);
+        result.content = vec![ContentBlock::text(told)];
+        return result;
+    }
+    let sent = Value::from(text.as_str()).to_string().len();
+    if sent > MAX_TEXT {
+        let told = format!(
+            "the result has {sent} bytes as this program is sent it, which is more than {MAX_TEXT}; the call has ended all the \
+             same\nhelp: look at its effect before asking again, and ask for less"
+        );
+        return CallToolResult::error(vec![ContentBlock::text(told)]);
+    }
+    CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
 /// What an outcome says for a model to read: a sentence, and what would be right.
@@ -193,9 +212,50 @@ pub fn fault(fault: &Fault) -> CallToolResult {
 
 #[cfg(test)]
 mod tests {
-    use super::ended;
-    use crate::protocol::ToolEnd;
     use serde_json::{Value, json};
+
+    use super::{MAX_REPEATED, MAX_TEXT, ended, given};
+    use crate::mcp::server::handler::Age;
+    use crate::protocol::ToolEnd;
+
+    /// How many bytes of an answer repeat what the value holds, and whether it is a failure.
+    fn sent(value: &Value, age: Age) -> (usize, bool, bool, bool) {
+        let result = given(value.clone(), age);
+        let texts: usize = result.content.iter().filter_map(|block| Some(block.as_text()?.text.len())).sum();
+        let whole = serde_json::to_string(&result).unwrap().len();
+        (whole, result.structured_content.is_some(), texts > MAX_REPEATED / 2, result.is_error == Some(true))
+    }
+
+    #[test]
+    fn a_large_result_is_sent_once_whatever_it_is_and_whoever_asks() {
+        // In quotes, a text takes two bytes more.
+        let at = "x".repeat(MAX_REPEATED - 2);
+        let above = format!("{at}x");
+        for age in [Age::Older, Age::Newer] {
+            let (_, structured, text, failed) = sent(&json!(at), age);
+            assert_eq!((structured, text, failed), (true, true, false), "{age:?}");
+            // One byte more, and it stands in one place only: for an older client, a text is no structure.
+            let (whole, structured, text, failed) = sent(&json!(above), age);
+            assert_eq!((structured, text, failed), (age == Age::Newer, age == Age::Older, false), "{age:?}");
+            assert!(whole < MAX_REPEATED + 1024, "{age:?}: {whole}");
+            let (whole, structured, text, failed) = sent(&json!({ "a": above }), age);
+            assert_eq!((structured, text, failed), (true, false, false), "{age:?}");
+            assert!(whole < MAX_REPEATED + 1024, "{age:?}: {whole}");
+        }
+    }
+
+    #[test]
+    fn what_grows_by_being_written_out_twice_is_told_by_its_size() {
+        // Six bytes of JSON for each, and seven once that stands in a text.
+        let hostile = json!("\u{1}".repeat(MAX_TEXT / 6));
+        let (whole, structured, text, failed) = sent(&hostile, Age::Older);
+        assert_eq!((structured, text, failed), (false, false, true));
+        assert!(whole < 1024, "{whole}");
+        let told = given(hostile.clone(), Age::Older).content[0].as_text().unwrap().text.clone();
+        assert!(told.contains("bytes") && told.contains("\nhelp: ") && !told.contains("u0001"), "{told}");
+        let (whole, structured, ..) = sent(&hostile, Age::Newer);
+        assert!(structured && whole <= MAX_TEXT + 1024, "{whole}");
+    }
 
     fn of(capability: &str, result: &Value) -> Value {
         let end = ToolEnd {
@@ -204,7 +264,7 @@ mod tests {
             diagnostic: None,
             changed: false,
         };
-        serde_json::to_value(ended(&end)).unwrap()
+        serde_json::to_value(ended(&end, Age::Newer)).unwrap()
     }
 
     /// What a provider's tool says of its own call is said in the protocol's own places: a client goes by those.

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use capability_core::approval::{ApprovalStatus, PastCall, PendingApproval, Successor};
 use capability_core::contract::{Network, SideEffect};
+use capability_core::provider::Diagnostic;
 use maud::{Markup, html};
 
 use super::answers::answers;
@@ -94,7 +95,7 @@ fn settled(web: &Web, detail: &ApprovalDetail) -> Markup {
             @match detail.successor {
                 None => {},
                 Some(Successor::By(next)) => { " " a #successor href={ "/approvals/" (next) } { "Another call came in its place." } },
-                Some(Successor::Refused(code)) => { " What it was changed to was refused: " (code.message()) "." },
+                Some(Successor::Refused(code)) => { " What it was changed to was refused: " (code.message()) "." @if let Some(way) = Diagnostic::of(code) { " " (way.as_str()) ": " (way.message()) "." } },
             }
         }
     }
@@ -114,6 +115,9 @@ fn facts(web: &Web, pending: &PendingApproval) -> Markup {
             div { dt { "Asked because" } dd #because {
                 ul { @for code in &pending.because { li { (code.message()) } } }
             } }
+            @if let Some(carrier) = &pending.provider {
+                div { dt { "Carried out by" } dd #carrier { strong { (carrier) } } }
+            }
             // Nothing says yet which message or page a target was taken from, and that is said.
             @if pending.target.is_some() {
                 div { dt { "Target taken from" } dd #taken-from { "not traced" } }

@@ -63,6 +63,7 @@ fn filed(number: u64, subject: &str, expires: i64) -> Filed {
         because: vec![Code::FloorRequired],
         verdict: Verdict::AskFresh,
         grant: None,
+        provider: None,
         instead_of: None,
         created_at: at(0),
         expires_at: at(expires),
