@@ -193,7 +193,7 @@ fn a_line_that_can_never_count_is_a_mistake() {
         ("[bind]\n\"lab.who\" = \"edge:desk\"\n", 2, "`edge:desk`, which is nobody here"),
         (
             "[edges.desk]\ncarries_out = [\"lab.who\"]\n[bind]\n\"lab.who\" = \"relay:desk\"\n",
-            3,
+            4,
             "which is nobody here",
         ),
         (

@@ -252,7 +252,7 @@ async fn what_is_in_use_is_what_was_accepted_byte_for_byte() {
     assert!(told.why.unwrap().contains("skills accept baker") && told.digest != told.accepted);
     assert!(asks(&bakery.ask().await));
     // So does it when the package asks for less, is none any more, or is gone, and in the next host.
-    bakery.manifest("effect = \"ask\"", "effect = \"deny\"");
+    bakery.manifest("effect = \"ask\"", "effect = \"deny\"\nreason = \"no greeting\"");
     assert!(asks(&bakery.ask().await), "what nobody accepted requires nothing");
     fs::write(bakery.at().join("skill.toml"), "").unwrap();
     assert_eq!((bakery.told().state, asks(&bakery.ask().await)), (SkillState::Refused, true));
@@ -265,7 +265,7 @@ async fn what_is_in_use_is_what_was_accepted_byte_for_byte() {
     assert_eq!(bakery.told().state, SkillState::Loaded, "it is what was accepted again");
 
     // Another one in its place, once an operator accepts that.
-    bakery.manifest("effect = \"ask\"", "effect = \"deny\"");
+    bakery.manifest("effect = \"ask\"", "effect = \"deny\"\nreason = \"no greeting\"");
     bakery.lab.host().accept_skill(&operator, "baker", bakery.digest()).await.unwrap();
     assert_eq!(bakery.ask().await.code(), Some(Code::RuleDeny));
     bakery.lab.host().remove_skill(&operator, "baker").await.unwrap();
