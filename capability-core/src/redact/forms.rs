@@ -72,7 +72,7 @@ fn of(value: &str, take: &mut impl FnMut(String)) {
     for kept in KEPT {
         for upper in [false, true] {
             for plus in [false, true] {
-                take(in_address(value, *kept, upper, plus));
+                take(in_address(value, kept, upper, plus));
             }
         }
     }

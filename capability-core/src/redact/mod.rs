@@ -55,7 +55,7 @@ pub struct Redactor(Found);
 enum Found {
     /// No value is known that is long enough.
     Nothing,
-    Values(Finder),
+    Values(Box<Finder>),
     /// It could not be made.
     Broken,
 }
@@ -72,7 +72,7 @@ impl Redactor {
         if forms.is_empty() {
             return Self(Found::Nothing);
         }
-        Self(guarded(|| Finder::new(&forms)).map_or(Found::Broken, Found::Values))
+        Self(guarded(|| Finder::new(&forms)).map_or(Found::Broken, |finder| Found::Values(Box::new(finder))))
     }
 
     /// One that lets nothing through: everything is [`WITHHELD`].
