@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use capability_core::approval::{DigestKey, OperatorMint};
 use capability_core::audit::Sink;
 use capability_core::contract::{Capability, Class};
-use capability_core::executor::{BodyEnd, Limits, Parts, Runner, Setup};
+use capability_core::executor::{BodyEnd, Limits, Parts, Runner as _, Setup};
 use capability_core::handle::{Broker, BrokerFault, BrokerReply, BrokerRequest, HandleKind, Lease};
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, SessionMint, Subject, TurnId};
 use capability_core::store::{Answer, MemoryApprovals, MemoryOptIns, MemoryTurns};
@@ -93,7 +93,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    pub fn new(dir: &Path, sink: Arc<dyn Sink>, listener: &TcpListener, runner: Arc<dyn Runner>) -> Self {
+    pub fn new(dir: &Path, sink: Arc<dyn Sink>, listener: &TcpListener) -> Self {
         let place = listener.local_addr().expect("an address").to_string();
         let workspace = std::fs::File::open(dir).expect("a directory");
         let bound = Bound {
@@ -116,7 +116,7 @@ impl Lab {
         opt_ins.set("bench", true);
         let Parts { executor, sessions, operators } = Executor::build(Setup {
             registry: Registry::collect(&["capability-host", "capabilities"]).expect("a registry"),
-            runner,
+            runner: Arc::new(WorkerRunner::new(64, true)),
             broker,
             sink,
             approvals: Arc::new(MemoryApprovals::new()),
