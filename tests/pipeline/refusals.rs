@@ -258,8 +258,15 @@ async fn every_code_is_given_by_a_real_call_at_its_stage_with_one_record_and_not
         assert_eq!(bench.world().effects().len(), effects, "{code}: nothing was changed");
         provoked.push(code);
     }
-    let reasons =
-        [Code::Clear, Code::DefaultAsk, Code::ManifestAsk, Code::RuleAsk, Code::RuleAskFresh, Code::FloorRequired];
+    let reasons = [
+        Code::Clear,
+        Code::DefaultAsk,
+        Code::ManifestAsk,
+        Code::RuleAsk,
+        Code::RuleAskFresh,
+        Code::FloorRequired,
+        Code::SecretBound,
+    ];
     let expected: Vec<_> = Code::ALL.iter().copied().filter(|code| !reasons.contains(code)).collect();
     assert_eq!(provoked, expected);
 }
