@@ -301,10 +301,8 @@ async fn what_would_run(
     for one in wanted.secrets.iter().flatten() {
         let _ = writeln!(text, "gives it the secret `{}` as `{}`", one.secret, one.variable);
     }
-    let _ = match wanted.runs_on() {
-        true => writeln!(text, "in the background, after this call too, for {} s at most", wanted.seconds()),
-        false => writeln!(text, "for {} s at most", wanted.seconds()),
-    };
+    let how = if wanted.runs_on() { "in the background, after this call too, " } else { "" };
+    let _ = writeln!(text, "{how}for {} s at most", wanted.seconds());
     let mut rests_on = Vec::new();
     for path in shown::own_programs(&judgement, workdir, &root) {
         match workspace.read(&path, MAX_READ_BYTES).await {

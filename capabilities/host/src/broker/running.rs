@@ -50,7 +50,8 @@ impl HostBroker {
         self.carried(lease, async move {
             let page = match request {
                 BrokerRequest::Start { command } => {
-                    processes.start(&*files.ok_or(BrokerFault::Unserved)?, by?, command).await?
+                    let files = files.ok_or(BrokerFault::Unserved)?;
+                    processes.start(&files, by?, command).await?
                 }
                 BrokerRequest::Inspect { id, stdout, stderr } => processes.inspect(&subject, id, stdout, stderr)?,
                 BrokerRequest::Stop { id } => processes.stop(&subject, id).await?,
