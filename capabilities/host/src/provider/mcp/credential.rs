@@ -20,6 +20,9 @@ use crate::secrets::{note, private_text, wipe};
 #[derive(Debug)]
 pub struct Credentials(PathBuf);
 
+/// A token, and whose it is: a subject's own, or everybody's.
+pub type OwnedToken = (Vec<u8>, Option<Subject>);
+
 /// Why a token is not kept or not given out. Nothing of it is in the text.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -121,7 +124,7 @@ impl Credentials {
         server: &str,
         subject: Option<&Subject>,
         file: Option<&Path>,
-    ) -> Result<Option<(Vec<u8>, Option<Subject>)>, CredentialFault> {
+    ) -> Result<Option<OwnedToken>, CredentialFault> {
         for owner in [subject, None].iter().skip(usize::from(subject.is_none())) {
             if let Some(token) = self.open(server, *owner)? {
                 return Ok(Some((token, owner.cloned())));
