@@ -131,7 +131,7 @@ mod tests {
             ToolContent::Text { text } => text.clone(),
             ToolContent::Omitted { .. } => String::new(),
         };
-        let expected = [format!("failed: {MARK}, {MARK}"), format!("X_API_KEY={MARK}"), format!("{MARK}=")];
+        let expected = [format!("failed: {MARK}, {MARK}"), format!("X_API_KEY={MARK}"), MARK.to_owned()];
         assert_eq!(reply.content.iter().map(text).collect::<Vec<_>>(), expected);
         assert_eq!(reply.structured, Some(json!({MARK: [format!("Bearer {MARK}"), 4]})));
     }

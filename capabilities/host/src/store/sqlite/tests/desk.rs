@@ -265,7 +265,7 @@ async fn a_damaged_database_refuses_and_runs_nothing() {
 async fn a_full_file_system_refuses_and_runs_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mounted = std::process::Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=512k,mode=0700", "none"])
+        .args(["-t", "tmpfs", "-o", "size=1m,mode=0700", "none"])
         .arg(dir.path())
         .stderr(std::process::Stdio::null())
         .status();
