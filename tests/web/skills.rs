@@ -55,7 +55,7 @@ fn a_skill_is_shown_accepted_given_and_taken_out_of_use() {
     home.run(&["skills", "check"]).exits(0);
     home.run(&["skills", "show", "baker"]).exits(4).says(&["operator"]);
     home.operate(&["skills", "show", "baker"]).exits(0).says(&[
-        "ask house.greet",
+        "requires    ask capability = \"house.greet\"",
         "| Greet first.",
         "house.greet@1 (ready)",
     ]);
