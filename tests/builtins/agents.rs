@@ -22,7 +22,9 @@ fn config(agents: &[(&str, &[&str], &str)]) -> String {
             json!(declared)
         )
     };
-    agents.iter().map(one).collect()
+    // Agents here call by its name whatever they declare.
+    let listed = "[mcp]\nlist = \"all\"\n".to_owned();
+    agents.iter().map(one).fold(listed, |text, agent| text + &agent)
 }
 
 async fn household(agents: &[(&str, &[&str], &str)]) -> Household {
@@ -127,7 +129,7 @@ async fn an_agent_may_do_what_both_declare_and_nothing_else() {
         assert!(said(2).contains(for_nobody), "{told:?}");
         assert!(said(3).contains(if keeps { "\"value\"" } else { for_nobody }), "{told:?}");
         // What it does not declare itself is not there, whoever else declares it.
-        assert!(said(4).contains("no tool is called so"), "{told:?}");
+        assert!(said(4).contains("no tool of that name"), "{told:?}");
     }
     // Who declares no agent starts none, and who declares another one not this one.
     for declared in [&["subject.note"][..], &["agent.run:other"], &["agent.run"]] {

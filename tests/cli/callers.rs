@@ -185,7 +185,8 @@ fn what_is_told_of_a_subject_is_told_of_each_of_its_slots() {
     };
     assert_eq!((can(&[]), can(&["--slot", "cook"])), (false, true));
     let shown = |slot: &[&str]| {
-        home.json(&[&["surface", "--subject", "agent:kitchen"][..], slot].concat()).1["tools"].to_string()
+        // Shown or found by a search.
+        home.json(&[&["surface", "--subject", "agent:kitchen"][..], slot].concat()).1.to_string()
     };
     assert!(!shown(&[]).contains("house-count") && shown(&["--slot", "cook"]).contains("house-count"));
     let why = |slot: &[&str]| {

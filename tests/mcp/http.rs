@@ -504,6 +504,6 @@ fn a_person_is_asked_over_http_in_both_ages() {
     std::thread::sleep(READ);
     let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes });
     assert_eq!(older.post(&answer).status, 202);
-    ran(&going.event("structuredContent")["result"]);
+    ran(&going.event("capability-host/outcome")["result"]);
     assert_eq!(runs(&host.home, "house.count"), 2);
 }

@@ -105,8 +105,9 @@ fn a_token_may_be_for_one_slot_and_is_for_no_other() {
         let mut program = Program::start(&home, Age::Newer, json!({}), words);
         program.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(tools(&["--token-file", &cook]), ["house-count", "house-greet"]);
-    assert_eq!(tools(&["--token-file", &plain]), ["house-greet"]);
+    let both = ["house-count", "house-greet", "tool_search", "invoke_tool"];
+    assert_eq!(tools(&["--token-file", &cook]), both);
+    assert_eq!(tools(&["--token-file", &plain]), both[1..]);
     for slot in ["cook", "baker"] {
         home.run(&["mcp", "--subject", "agent:kitchen", "--slot", slot, "--token-file", &plain])
             .exits(4)
@@ -114,7 +115,7 @@ fn a_token_may_be_for_one_slot_and_is_for_no_other() {
     }
     let token = home.token();
     let vouched = ["--subject", "agent:kitchen", "--slot", "cook", "--operator-token-file", token.to_str().unwrap()];
-    assert_eq!(tools(&vouched), ["house-count", "house-greet"]);
+    assert_eq!(tools(&vouched), both);
 }
 
 #[test]

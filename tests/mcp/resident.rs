@@ -87,7 +87,7 @@ fn a_program_that_listed_first_reaches_the_tools_of_a_server_that_is_connected_l
         let _serving = home.serve();
         let mut program = Program::plain(&home, age);
         let before = program.tools();
-        assert_eq!(found(&mut program, "mcp-lab--alpha"), []);
+        assert!(found(&mut program, "mcp-lab--alpha").iter().all(|(name, _)| !name.starts_with("mcp-lab")));
         // A person answers for the connection, and then for the call.
         let approved = |program: &mut Program, call: &Value| {
             let id = waits(&program.call("invoke_tool", call.clone()));

@@ -160,7 +160,7 @@ fn whatever_a_client_says_by_itself_nothing_runs_without_a_person() {
 #[test]
 fn a_client_that_never_answers_is_not_waited_for_for_ever() {
     let home = listing(Home::with_operator());
-    home.configure("[mcp]\npatience = \"1s\"\n");
+    home.configure("[mcp]\npatience = \"1s\"\nlist = \"all\"\n");
     let mut program = Program::start(&home, Age::Older, json!({ "elicitation": {} }), &[]);
     let (id, _) = asked(&mut program, 1);
     let answer = until_answered(&program, id);
