@@ -99,7 +99,7 @@ fn a_call_because_of_an_entry_is_judged_as_a_channels() {
 /// A channel's subject may have its manifest in a file of its own; what each of its slots does because of a message is its own.
 #[test]
 fn a_channel_leads_to_a_subject_with_a_manifest_of_either_kind() {
-    let home = crate::lab::home();
+    let home = home();
     let hook_only = "[channels]\nlisten = \"127.0.0.1:0\"\n[channels.hook]\nkind = \"webhook\"\nsubject = \"agent:home\"\nsecret = \"shared\"\nid_header = \"X-Id\"\n";
     home.configure(hook_only);
     home.run(&["list"]).exits(6).says(&["`[channels.hook]` leads to `agent:home`, which has no manifest"]);
