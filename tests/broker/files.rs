@@ -84,9 +84,11 @@ async fn what_is_mounted_in_the_workspace_is_not_in_it() {
     assert!(fs::read("/proc/version").is_ok(), "it is there for whoever may ask");
     assert_eq!(lab.fault("files.read", json!({ "path": "proc/version" })).await, "outside_workspace");
     assert_eq!(lab.fault("files.list", json!({ "path": "proc" })).await, "outside_workspace");
-    for call in ["files.write", "files.remove"] {
-        let fault = lab.fault(call, json!({ "path": "proc/sys/kernel/hostname", "text": "x" })).await;
-        assert_eq!(fault, "outside_workspace", "{call}");
+    let path = "proc/sys/kernel/hostname";
+    for (call, arguments) in
+        [("files.write", json!({ "path": path, "text": "x" })), ("files.remove", json!({ "path": path }))]
+    {
+        assert_eq!(lab.fault(call, arguments).await, "outside_workspace", "{call}");
     }
 }
 
@@ -176,7 +178,8 @@ async fn files_are_changed_all_or_none() {
         (&["b/c/d", "b"], "not_a_file"),
         (&["b/c/d", "b/c/d/e"], "not_found"),
         (&["b/c/d", "b/c/d"], "malformed_path"),
-        (&["b/c/d", ".git/config"], "protected"),
+        (&["b/c/d", ".git/hooks/pre-commit"], "protected"),
+        (&["b/c/d", ".git/config"], "sensitive"),
         (&["b/c/d", ".env"], "sensitive"),
         (&["b/c/d", "unseen"], "changed"),
         // The first is in place already when the second finds its name taken.

@@ -64,8 +64,8 @@ async fn each_built_in_is_what_was_decided_about_it() {
         ("metrics.read", read, local, Some(Risk::Low), false),
         ("repository.read", read, local, Some(Risk::Medium), true),
         ("mail.send", change, external, Some(Risk::High), true),
-        ("shell.sudo", change, local, Some(Risk::Critical), true),
-        ("database.delete", change, local, Some(Risk::Critical), true),
+        ("shell.sudo", change, external, Some(Risk::Critical), true),
+        ("database.delete", change, external, Some(Risk::Critical), true),
     ] {
         let entry = registry.resolve(name, 1).unwrap_or_else(|| panic!("{name}")).entry();
         assert_eq!(entry.class(), Class::new(side_effect, network), "{name}");
