@@ -25,7 +25,8 @@ use capability_core::provider::{
 };
 use capability_core::{Failure, Proposal, Session, capability};
 use serde_json::json;
-use support::{ADD, Bench};
+use support::Bench;
+use support::calls::ADD;
 
 /// Leads to a provider's tool.
 #[capability(

@@ -260,6 +260,6 @@ async fn named(terminal: &Terminal, secret: String) -> Result<String, Failure> {
     environment(terminal, vec![token("T", &secret)]).await
 }
 
-async fn one_secret(_: &Terminal, secret: &String) -> Result<Preview, Failure> {
+async fn one_secret(_: &Terminal, secret: &str) -> Result<Preview, Failure> {
     Ok(Preview { secrets: vec![token("T", secret)], ..Preview::default() })
 }

@@ -70,6 +70,9 @@ pub struct Lab {
 
 static LABS: AtomicUsize = AtomicUsize::new(0);
 
+/// Services, places that may be connected to, and secrets.
+type Bindings<'a> = (&'a [(&'a str, EndpointSettings)], &'a [String], &'a [(&'a str, SecretSettings)]);
+
 impl Lab {
     /// With these services, and `Http` allowed to connect to these places.
     pub fn new(endpoints: &[(&str, EndpointSettings)], allowed: &[String]) -> Self {
@@ -100,11 +103,7 @@ impl Lab {
         Self::around(runner, (endpoints, allowed, named), None)
     }
 
-    fn around(
-        runner: Arc<dyn Runner>,
-        (endpoints, allowed, named): (&[(&str, EndpointSettings)], &[String], &[(&str, SecretSettings)]),
-        root: Option<&Path>,
-    ) -> Self {
+    fn around(runner: Arc<dyn Runner>, (endpoints, allowed, named): Bindings<'_>, root: Option<&Path>) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(dir.path().join("ws")).expect("a workspace");
         let root = root.map_or_else(|| dir.path().join("ws"), Path::to_owned);

@@ -16,10 +16,10 @@ impl Service {
     pub(super) fn outcome_told(&self, session: &Session, outcome: &Outcome) -> Result<Value, Fault> {
         let mut told = serde_json::to_value(outcome).map_err(|_| unsaid())?;
         let now = self.host.environment().now();
-        if let Some(told) = told.as_object_mut() {
-            if let Some(guidance) = self.host.health().after(outcome, session.identity().id, now) {
-                told.insert("guidance".to_owned(), guidance.into());
-            }
+        if let Some(told) = told.as_object_mut()
+            && let Some(guidance) = self.host.health().after(outcome, session.identity().id, now)
+        {
+            told.insert("guidance".to_owned(), guidance.into());
         }
         Ok(told)
     }

@@ -85,12 +85,12 @@ impl Service {
         let (local, known) = (Subject::local(), self.host.subjects());
         let asked = match (subject, slot) {
             (Some(subject), slot) => {
-                self.from_everywhere(subject, slot)?.into_iter().map(|one| (subject, Ok(one))).collect()
+                self.everywhere(subject, slot)?.into_iter().map(|one| (subject, Ok(one))).collect()
             }
             (None, Some(_)) => return Err(Fault::usage("a slot is a subject's", "say whose with `--subject NAME`")),
             (None, None) => core::iter::once(&local)
                 .chain(&known)
-                .flat_map(|subject| match self.from_everywhere(subject, None) {
+                .flat_map(|subject| match self.everywhere(subject, None) {
                     Ok(all) => all.into_iter().map(|one| (subject, Ok(one))).collect(),
                     Err(fault) => vec![(subject, Err(fault.message))],
                 })
@@ -114,7 +114,7 @@ impl Service {
     }
 
     /// Everywhere that a subject may ask from, with what it declares there; or the one slot that is named.
-    fn from_everywhere(
+    fn everywhere(
         &self,
         subject: &Subject,
         slot: Option<&SlotPath>,
@@ -133,7 +133,7 @@ impl Service {
         capability: Option<&str>,
         unasked: bool,
     ) -> Result<Vec<Reached>, Fault> {
-        let from = self.from_everywhere(subject, slot)?;
+        let from = self.everywhere(subject, slot)?;
         let executor = self.host.executor();
         let (in_force, now, callable) = (executor.policy(), self.host.environment().now(), self.callable());
         let around: &dyn Surroundings = executor;

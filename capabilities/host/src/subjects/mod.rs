@@ -49,6 +49,9 @@ impl Scoping {
     const EITHER: Self = Self { with: true, without: true };
 }
 
+/// A subject's manifest, and those of its components by their slots.
+type Parsed = (Agent, BTreeMap<SlotPath, Component>);
+
 impl Manifests {
     /// Of the directory `dir`, which need not be there.
     pub(crate) fn new(dir: PathBuf, registry: &Registry, providers: BTreeSet<String>) -> Self {
@@ -118,7 +121,7 @@ impl Manifests {
     }
 
     /// A subject's manifest with those of its components, every word of them looked at.
-    fn parsed(&self, subject: &Subject) -> Result<Option<(Agent, BTreeMap<SlotPath, Component>)>, ManifestError> {
+    fn parsed(&self, subject: &Subject) -> Result<Option<Parsed>, ManifestError> {
         if !is_directory_name(subject) {
             return Ok(None);
         }
