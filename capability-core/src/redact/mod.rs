@@ -1,6 +1,6 @@
 //! Takes secrets out of whatever goes to somebody.
 //!
-//! A [`Redactor`] knows values and finds them in texts, in the [forms](forms) in which programs write them. It does so for a
+//! A [`Redactor`] knows values and finds them in texts, in the forms in which programs write them. It does so for a
 //! text, for every text inside a JSON document, and for bytes that come in pieces. Whatever is found is replaced by [`MARK`];
 //! what overlaps or touches is replaced once.
 //!
