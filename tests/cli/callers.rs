@@ -108,6 +108,7 @@ fn a_subject_has_a_manifest_of_its_own_and_slots_in_it() {
     home.manifest("agent:kitchen", no_one);
     greeting(&home, &kitchen).exits(4).says(&["`house.gret`", "`house.greet` is one that it has"]);
 
+    home.manifest("agent:kitchen", "capabilities: { defaults: [house.greet] }\n");
     // Of two manifests neither counts, and one in the configuration is held to the same names.
     home.configure("[subjects.\"agent:kitchen\"]\ncapabilities = [\"house.greet\"]\n");
     greeting(&home, &kitchen).exits(4).says(&["two manifests"]);

@@ -22,6 +22,7 @@ fn every_probe_says_how_it_stands_and_what_to_do() {
         "external families",
         "policy",
         "bindings",
+        "secrets",
         "approval centre",
         "channels",
         "sandbox: Landlock on files",

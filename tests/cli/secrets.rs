@@ -66,7 +66,7 @@ fn a_secret_goes_to_no_command_line() {
         told(home.run(&["history"]).exits(0), true);
         // What a subject keeps, for an operator.
         told(home.run(&["invoke", "house.remember", &text]).exits(0), false);
-        told(home.operate(&["journal", "show"]).exits(0), true);
+        told(home.operate(&["journal", "show", "local"]).exits(0), true);
         told(home.run(&["audit", "tail"]).exits(0), false);
         told(home.run(&["secrets", "status"]).exits(0), false);
         // What is approved is what was sent.
@@ -120,7 +120,7 @@ fn secrets_are_told_by_name_place_and_state_and_never_by_value() {
     home.run(&["doctor"]).says(&["secrets", "`past` (expired)"]);
     for words in [&["secrets", "list"][..], &["secrets", "status"], &["secrets", "check"], &["doctor"]] {
         let ran = home.run(words);
-        for value in ["a-value", "another-value", "sword", "short\n"] {
+        for value in ["a-value", "another-value", "sword/", "short\n"] {
             assert!(value == "short\n" || !format!("{}{}", ran.out, ran.err).contains(value), "{value}: {ran:#?}");
         }
     }
