@@ -148,8 +148,7 @@ fn the_address_and_the_headers_of_a_server_that_is_not_there_are_in_no_log() {
         "[mcp.servers.web]\nurl = \"http://127.0.0.1:9/canary-path\"\nheaders = { X-Key = \"canary-key\" }\ndiscovery_s = 5\n",
     );
     home.operate(&["optin", "set", "mcp", "on"]).exits(0);
-    let call = ["invoke", "mcp.connect", r#"{"server":"web"}"#];
-    let id = home.pending(&call);
+    let id = home.pending(&["mcp.connect", r#"{"server":"web"}"#]);
     home.operate(&["approvals", "approve", &id]).exits(0);
     let ran = home.run(&["resume", &id]).exits(5);
     assert!(!ran.err.is_empty(), "it says something");
@@ -158,5 +157,5 @@ fn the_address_and_the_headers_of_a_server_that_is_not_there_are_in_no_log() {
     assert!(log.contains("mcp.connect") && !log.contains("canary"), "{log}");
     // With a query there could be a secret in it: that is no address here at all.
     home.configure("[mcp.servers.web]\nurl = \"http://127.0.0.1:9/mcp?token=canary\"\n");
-    home.run(&["list"]).exits(2).says(&["no plain address"]);
+    home.run(&["list"]).exits(6).says(&["no plain address"]);
 }
