@@ -49,6 +49,7 @@ use serde::Deserialize;
 
 use crate::data_dir::read_private;
 use crate::secrets::SecretSettings;
+use bindings::Mistake;
 use lines::{KEYS, line_in, line_of};
 
 /// What an operator wrote into `config.toml`; everything has a default, and an unknown key is refused.
@@ -298,6 +299,7 @@ impl Config {
         let wrong = |line, what, help| ConfigError::Wrong { path: path.to_owned(), line, what, help };
         let text =
             core::str::from_utf8(bytes).map_err(|_| wrong(None, "it is not UTF-8 text".into(), "save it as UTF-8"))?;
+        let mistaken = |mistake: Mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help);
         let mut config: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.lines().count().max(1));
             // A span that starts a line has its line break among what comes before.
@@ -355,11 +357,7 @@ impl Config {
                 "list those that matter most",
             ));
         }
-        config
-            .approvals
-            .check()
-            .and_then(|()| config.results.check())
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.approvals.check().and_then(|()| config.results.check()).map_err(mistaken)?;
         for name in config.grants.keys() {
             for key in ["", "max", "uses"] {
                 // No key at all: the table's own line.
@@ -368,33 +366,22 @@ impl Config {
             }
         }
         config.named_in = line_of(text, "in_process");
-        config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref())
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        providers::checked(&config.mcp.servers)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        edges::checked(&config)
-            .and_then(|()| config.skills.check())
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref()).map_err(mistaken)?;
+        providers::checked(&config.mcp.servers).map_err(mistaken)?;
+        edges::checked(&config).and_then(|()| config.skills.check()).map_err(mistaken)?;
         text.clone_into(&mut config.text);
-        config.bindings.repositories = repositories::checked(&config.repositories)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        config.secret_settings = secrets::checked(&config.secrets)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        config.bindings.trees = trees::checked(&config.trees)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        config.bindings.agents = agents::checked(&config.agents)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.bindings.repositories = repositories::checked(&config.repositories).map_err(mistaken)?;
+        config.secret_settings = secrets::checked(&config.secrets).map_err(mistaken)?;
+        config.bindings.trees = trees::checked(&config.trees).map_err(mistaken)?;
+        config.bindings.agents = agents::checked(&config.agents).map_err(mistaken)?;
         if let Some(table) = &config.mail {
             let mail = table.checked();
             config.bindings.mail =
                 Some(mail.map_err(|(key, what, help)| wrong(line_in(text, "mail", key), what, help))?);
         }
-        config.web_settings = WebSettings::of(&config.web)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        config.mcp_settings = McpSettings::of(&config.mcp)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
-        config.channels_settings = ChannelsSettings::of(&config.channels)
-            .map_err(|mistake| wrong(line_in(text, &mistake.table, mistake.key), mistake.what, mistake.help))?;
+        config.web_settings = WebSettings::of(&config.web).map_err(mistaken)?;
+        config.mcp_settings = McpSettings::of(&config.mcp).map_err(mistaken)?;
+        config.channels_settings = ChannelsSettings::of(&config.channels).map_err(mistaken)?;
         Ok(config)
     }
 

@@ -248,6 +248,20 @@ fn address(url: &str) -> Option<(Scheme, Place, String)> {
     is_plain.then(|| (scheme, place, base.to_owned()))
 }
 
+/// Who logs in, and with the password in which file: both are written, or neither.
+pub(super) fn login(
+    user: Option<&String>,
+    file: Option<&PathBuf>,
+    is_name: impl Fn(&str) -> bool,
+    help: &'static str,
+) -> Result<Option<(String, PathBuf)>, Wrong> {
+    match (user, file) {
+        (None, None) => Ok(None),
+        (Some(user), Some(file)) if is_name(user) && is_absolute(file) => Ok(Some((user.clone(), file.clone()))),
+        _ => Err(("user", "`user` and `password_file` do not go together".to_owned(), help)),
+    }
+}
+
 pub(super) fn is_absolute(path: &Path) -> bool {
     path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use capability_core::handle::is_mail_address;
 use serde::Deserialize;
 
-use super::bindings::{EndpointTable, Wrong, is_absolute};
+use super::bindings::{EndpointTable, Wrong, login};
 use crate::broker::{MailSettings, Place, Reach, Security};
 
 /// `[mail]`.
@@ -65,18 +65,9 @@ impl MailTable {
                 "write `tls` or `starttls`",
             ));
         }
-        let plain = |user: &String| !user.is_empty() && !user.chars().any(char::is_control);
-        let login = match (&self.user, &self.password_file) {
-            (None, None) => None,
-            (Some(user), Some(file)) if plain(user) && is_absolute(file) => Some((user.clone(), file.clone())),
-            _ => {
-                return Err((
-                    "user",
-                    "`user` and `password_file` do not go together".to_owned(),
-                    "write both: a name, and the whole path of a file that holds the password",
-                ));
-            }
-        };
+        let is_name = |user: &str| !user.is_empty() && !user.chars().any(char::is_control);
+        let help = "write both: a name, and the whole path of a file that holds the password";
+        let login = login(self.user.as_ref(), self.password_file.as_ref(), is_name, help)?;
         if !is_mail_address(&self.from) {
             return Err((
                 "from",

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use capability_core::handle::is_configured_name;
 use serde::Deserialize;
 
-use super::bindings::{EndpointTable, Mistake, Wrong, is_absolute};
+use super::bindings::{EndpointTable, Mistake, Wrong, is_absolute, login};
 use crate::broker::{Elsewhere, Reach, RepositorySource};
 
 /// One repository: `path` for one on this machine, `url` for one elsewhere.
@@ -98,18 +98,9 @@ impl RepositoryTable {
             password_file: None,
         };
         let server = server.checked(name)?;
-        let plain = |user: &String| !user.is_empty() && user.bytes().all(|b| b.is_ascii_graphic() && b != b':');
-        let login = match (&self.user, &self.password_file) {
-            (None, None) => None,
-            (Some(user), Some(file)) if plain(user) && is_absolute(file) => Some((user.clone(), file.clone())),
-            _ => {
-                return Err((
-                    "user",
-                    "`user` and `password_file` do not go together".to_owned(),
-                    "write both: a name without `:`, and the whole path of a file that holds the password",
-                ));
-            }
-        };
+        let is_name = |user: &str| !user.is_empty() && user.bytes().all(|b| b.is_ascii_graphic() && b != b':');
+        let help = "write both: a name without `:`, and the whole path of a file that holds the password";
+        let login = login(self.user.as_ref(), self.password_file.as_ref(), is_name, help)?;
         Ok(Elsewhere { server, login, depth: self.depth.unwrap_or(NonZeroU32::MIN) })
     }
 }

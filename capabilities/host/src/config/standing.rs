@@ -8,6 +8,8 @@ use capability_core::nearest;
 use capability_core::registry::Registry;
 use serde::{Deserialize, Deserializer, de};
 
+use super::bindings::Mistake;
+
 /// A span of time as people write it: a whole number and `s`, `m`, `h` or `d`, as in `30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
@@ -66,14 +68,6 @@ pub struct ApprovalsTable {
 
 /// The longest that anything is retained.
 const LONGEST_RETAINED: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-
-/// What is wrong with it, and what would be right.
-pub(super) struct Mistake {
-    pub(super) table: String,
-    pub(super) key: &'static str,
-    pub(super) what: String,
-    pub(super) help: &'static str,
-}
 
 impl ApprovalsTable {
     pub(super) fn check(self) -> Result<(), Mistake> {

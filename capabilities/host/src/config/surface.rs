@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::Span;
-use super::standing::Mistake;
+use super::bindings::Mistake;
 
 /// `[surface]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
