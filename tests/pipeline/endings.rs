@@ -154,7 +154,7 @@ async fn pending_denied_expired_cancelled_and_withheld_are_ended_and_recorded() 
     assert_eq!(bench.world().ran(), 0);
     bench.tape.take(Taking::FailsFrom(1));
     let outcome = bench.invoke("lab.act_read_local", &write).await;
-    assert!(matches!(outcome.ended(), Ended::Withheld), "{outcome:?}");
+    assert!(matches!(outcome.ended(), Ended::Withheld { code: Code::Unrecorded }), "{outcome:?}");
     assert_eq!((outcome.effect(), outcome.receipt(), outcome.result()), (Effect::Completed, None, None));
     assert_eq!(bench.world().ran(), 1);
 }

@@ -183,7 +183,7 @@ impl Course {
     }
 
     /// The result, once it follows its own schema.
-    fn checked(&self, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
+    pub(super) fn checked(&self, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
         let built = self.registered().and_then(|held| held.built().ok()).ok_or(None)?;
         let result = String::from_utf8(json).map_err(|_| None)?;
         built.validators.result_text(&result).map_err(|ResultFault { keyword, schema_path }| {

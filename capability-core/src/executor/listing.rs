@@ -84,7 +84,8 @@ impl Admitting<'_> {
         if held.built().is_err() && !self.session.identity().mode.is_refused_on_entry() {
             return decision.blocked(crate::code::Code::SchemaFault);
         }
-        self.admitted(entry, decision, None)
+        let scoped = entry.scope().map(|scope| held.requires(scope));
+        self.admitted(entry, decision, None, scoped)
     }
 
     /// Every tool of providers of one kind, by provider and native id: in the order of the kinds, which are sorted. One entry
@@ -122,7 +123,7 @@ impl Admitting<'_> {
         tool: &ProvidedTool,
     ) -> ProviderDecision {
         let decision = decide::provided(entry, bound, state, tool);
-        self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)))
+        self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)), None)
     }
 
     /// The providers of one kind that are not ready, as far as they are this session's to know of.
@@ -142,12 +143,13 @@ impl Admitting<'_> {
     }
 
     /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,
-    /// and for nothing else.
+    /// and for nothing else. `scoped` says of an entry whose calls name a scope that is not known whether all of them do.
     fn admitted(
         &self,
         entry: &Capability,
         decision: ProviderDecision,
         named: Option<(&str, &str)>,
+        scoped: Option<bool>,
     ) -> ProviderDecision {
         let identity = self.session.identity();
         let name = entry.name().as_str();
@@ -177,13 +179,18 @@ impl Admitting<'_> {
         if identity.mode.is_refused_on_entry() {
             return decision.blocked(crate::code::Code::ModeRefused);
         }
+        let declared = self.session.declarations();
+        // What no declaration can be meant for is not there, as if it were not declared at all.
+        if scoped.is_some_and(|always| !declared.cover_some(name, !always)) {
+            return decision.blocked(crate::code::Code::Undeclared);
+        }
         // What a call names may make it another question.
-        let scope_is_open = named.is_none() && entry.scope().is_some();
+        let scope_is_open = scoped.is_some();
         let is_open = named.is_none()
             && (scope_is_open || entry.target().argument.is_some())
             && self.policy.looks_at_arguments(name);
         let stands = |contributor: Contributor| match contributor {
-            Contributor::Declared => !(scope_is_open && self.session.declarations().may_cover(name)),
+            Contributor::Declared => !scope_is_open || declared.deny_all(name),
             Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => !is_open,
             Contributor::Delegation => !is_open && !scope_is_open,
             _ => true,

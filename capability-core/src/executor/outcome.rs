@@ -141,8 +141,11 @@ pub enum Ended {
     },
     /// The result did not follow its own schema.
     ResultInvalid,
-    /// It ran, and its record could not be written, so its result is not given.
-    Withheld,
+    /// It ran, and its result is not given.
+    Withheld {
+        /// Why.
+        code: Code,
+    },
 }
 
 impl Ended {
@@ -162,19 +165,23 @@ impl Ended {
             Self::Panicked => OutcomeKind::Panicked,
             Self::ResultTooLarge { .. } => OutcomeKind::ResultTooLarge,
             Self::ResultInvalid => OutcomeKind::ResultInvalid,
-            Self::Withheld => OutcomeKind::Withheld,
+            Self::Withheld { .. } => OutcomeKind::Withheld,
         }
     }
 }
 
 impl Ended {
-    /// It without secrets in anybody's words.
-    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
+    /// It without secrets in anybody's words. A result that they are taken out of is given if `fits` gives it back.
+    pub(super) fn redacted(self, redactor: &Redactor, fits: impl FnOnce(String) -> Option<String>) -> Self {
         let text = |text: String| redactor.text(&text).into_owned();
         match self {
-            Self::Executed { result } => match redactor.json(&result) {
-                Cow::Borrowed(_) => Self::Executed { result },
-                Cow::Owned(result) => Self::Executed { result },
+            Self::Executed { result } => match redactor.looked_through(&result) {
+                Ok(Cow::Borrowed(_)) => Self::Executed { result },
+                Ok(Cow::Owned(redacted)) => match fits(redacted) {
+                    Some(result) => Self::Executed { result },
+                    None => Self::Withheld { code: Code::ResultRedacted },
+                },
+                Err(_) => Self::Withheld { code: Code::RedactorFailed },
             },
             Self::Rejected(Refusal { code, message, help }) => {
                 let words = |words: Cow<'static, str>| match words {
@@ -194,7 +201,7 @@ impl Ended {
             | Self::Panicked
             | Self::ResultTooLarge { .. }
             | Self::ResultInvalid
-            | Self::Withheld) => plain,
+            | Self::Withheld { .. }) => plain,
         }
     }
 }
@@ -207,6 +214,7 @@ impl core::fmt::Debug for Ended {
             Self::Executed { result } => write!(f, "({} bytes)", result.len()),
             Self::Pending { approval, expires_at } => write!(f, "({approval}, {expires_at})"),
             Self::Rejected(refusal) => write!(f, "({})", refusal.code),
+            Self::Withheld { code } => write!(f, "({code})"),
             Self::ResultTooLarge { max } => write!(f, "({max} bytes at most)"),
             Self::Denied { .. }
             | Self::Expired
@@ -215,8 +223,7 @@ impl core::fmt::Debug for Ended {
             | Self::Failed { .. }
             | Self::TimedOut
             | Self::Panicked
-            | Self::ResultInvalid
-            | Self::Withheld => Ok(()),
+            | Self::ResultInvalid => Ok(()),
         }
     }
 }
@@ -307,11 +314,12 @@ impl Outcome {
         }
     }
 
-    /// A stage's reason, when one refused it.
+    /// The reason, when a stage refused it or its result is withheld.
     #[must_use]
     pub const fn code(&self) -> Option<Code> {
         match &self.ended {
             Ended::Rejected(refusal) => Some(refusal.code),
+            Ended::Withheld { code } => Some(*code),
             _ => None,
         }
     }
@@ -349,7 +357,7 @@ impl Outcome {
             Ended::Panicked => "the capability stopped unexpectedly".into(),
             Ended::ResultTooLarge { max } => format!("the result is larger than {max} bytes").into(),
             Ended::ResultInvalid => "the result does not follow the capability's own schema".into(),
-            Ended::Withheld => "it ran, and its record could not be written, so the result is withheld".into(),
+            Ended::Withheld { code } => code.message().into(),
         })
     }
 
@@ -390,7 +398,7 @@ impl Outcome {
                     "it may have happened, wholly or in part; look at its effect before trying again".into()
                 }
             },
-            Ended::Withheld => "an operator runs `capability doctor`; do not repeat the call".into(),
+            Ended::Withheld { code } => code.help().into(),
         })
     }
 }
@@ -413,6 +421,9 @@ impl Serialize for Outcome {
         if let Ended::Rejected(refusal) = &self.ended {
             map.serialize_entry("stage", &self.stage)?;
             map.serialize_entry("code", &refusal.code)?;
+        }
+        if let Ended::Withheld { code } = &self.ended {
+            map.serialize_entry("code", code)?;
         }
         if let Some(message) = self.message() {
             map.serialize_entry("message", &message)?;
