@@ -23,6 +23,7 @@ use capability_core::provider::{
     Claims, ForeignArguments, ProvidedTool, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Providers,
     ToolDefinition, ToolId,
 };
+use capability_core::surface::{Surface, SurfaceOptions};
 use capability_core::{Failure, Proposal, Session, capability};
 use serde_json::json;
 use support::Bench;
@@ -125,6 +126,16 @@ impl Lab {
                 let decisions = self.with.executor.decisions(session);
                 assert!(black_box(decisions).iter().len() >= SERVERS * TOOLS);
             }
+            "decide about one of them by its name" => {
+                let name = black_box("mcp-server7--tool_42");
+                let decisions = self.with.executor.decisions_called(session, name);
+                assert!(black_box(&decisions).by_tool_name(name).is_some());
+            }
+            "a call by a name, through a surface" => {
+                let options = SurfaceOptions { every_compiled: true, ..SurfaceOptions::default() };
+                let called = Surface::called(&self.with.executor, session, &options, black_box("bench-add"), ADD);
+                assert!(black_box(called).tool.is_some());
+            }
             other => panic!("no variant `{other}`"),
         }
     }
@@ -136,13 +147,15 @@ fn resolve(bench: &Bench, session: &Session, proposal: Proposal) {
     drop(black_box(resolved));
 }
 
-const VARIANTS: [(&str, usize, usize); 6] = [
+const VARIANTS: [(&str, usize, usize); 8] = [
     ("look-up in a map of one", 200, 1000),
     ("find one of 1000 tools", 200, 1000),
     ("resolve, no providers", 200, 100),
     ("resolve, 1000 tools beside it", 200, 100),
     ("resolve one of 1000 tools", 200, 100),
     ("decide about 1000 tools", 30, 1),
+    ("decide about one of them by its name", 200, 100),
+    ("a call by a name, through a surface", 200, 100),
 ];
 
 fn main() {
@@ -177,6 +190,6 @@ fn main() {
         if floor == 0.0 {
             floor = median;
         }
-        println!("{variant:<32} {median:>12.1} ns  {:>9.2} of the floor", median / floor);
+        println!("{variant:<40} {median:>12.1} ns  {:>9.2} of the floor", median / floor);
     }
 }

@@ -1,13 +1,15 @@
 //! Whichever host there is: this process, when it can own the data directory, or the one that does.
 
+use core::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::channel;
 use crate::data_dir::{DataDir, DataDirError};
@@ -48,6 +50,8 @@ struct Owner {
     programs: OnceLock<HttpServer>,
     /// The channels, when they are reached.
     channels: OnceLock<channel::Server>,
+    /// The connection on lines, when there is one.
+    lines: OnceLock<(CancellationToken, JoinHandle<()>)>,
 }
 
 impl<'p> Connection<'p> {
@@ -98,6 +102,7 @@ impl<'p> Connection<'p> {
             pages: OnceLock::new(),
             programs: OnceLock::new(),
             channels: OnceLock::new(),
+            lines: OnceLock::new(),
         });
         Ok(true)
     }
@@ -153,6 +158,25 @@ impl<'p> Connection<'p> {
         } else if let Ok(directory) = DataDir::open(&self.path) {
             let _ = socket::ask(&directory.socket(), request, BRIEFLY).await;
         }
+    }
+
+    /// The host, where it is this process.
+    pub fn service(&self) -> Option<&Arc<Service>> {
+        self.owner.get().map(|owner| &owner.service)
+    }
+
+    /// Waits for a connection on lines that this process serves as the host. Whoever stops waiting calls nothing off: closing
+    /// does, and waits for what that leaves on record.
+    pub async fn attend_lines(
+        &self,
+        serve: impl FnOnce(CancellationToken, oneshot::Sender<Infallible>) -> JoinHandle<()>,
+    ) {
+        let (calls, (done, ended)) = (CancellationToken::new(), oneshot::channel());
+        let served = serve(calls.clone(), done);
+        if let Some(owner) = self.owner.get() {
+            let _ = owner.lines.set((calls, served));
+        }
+        let _ = ended.await;
     }
 
     /// Makes sure that this process is the owner.
@@ -245,7 +269,13 @@ impl<'p> Connection<'p> {
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
     /// calls off what others asked for.
     pub async fn close(self) {
-        if let Some(Owner { service, socket, serve, mut served, pages, programs, channels }) = self.owner.into_inner() {
+        if let Some(Owner { service, socket, serve, mut served, pages, programs, channels, lines }) =
+            self.owner.into_inner()
+        {
+            if let Some((calls, spoken)) = lines.into_inner() {
+                calls.cancel();
+                let _ = spoken.await;
+            }
             if let Some(programs) = programs.into_inner() {
                 programs.close().await;
             }

@@ -16,7 +16,7 @@ impl Samples {
     }
 
     /// What this part of the samples stays below, in microseconds.
-    fn quantile(&self, part: f64) -> f64 {
+    pub fn at(&self, part: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
         let last = sorted.len().saturating_sub(1);
@@ -25,7 +25,7 @@ impl Samples {
 
     /// Microseconds.
     pub fn median(&self) -> f64 {
-        self.quantile(0.5)
+        self.at(0.5)
     }
 }
 
@@ -50,7 +50,7 @@ pub fn told(what: &str, figure: &str) {
 
 /// How samples are spread, in milliseconds, and whether the longest stays below a target.
 pub fn spread(what: &str, samples: &Samples, target: Option<f64>) {
-    let [least, half, most_of, all] = [0.0, 0.5, 0.9, 1.0].map(|part| samples.quantile(part) / 1e3);
+    let [least, half, most_of, all] = [0.0, 0.5, 0.9, 1.0].map(|part| samples.at(part) / 1e3);
     let judged = target.map_or_else(String::new, |target| {
         format!("   (target {target}: {})", if all <= target { "met" } else { "missed" })
     });

@@ -20,16 +20,19 @@ mod floor;
 mod lab;
 
 use std::hint::black_box;
+use std::io::Read as _;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use capability_core::executor::InlineRunner;
 use capability_core::handle::{Http, Read, Workspace};
 use capability_core::{Context, Failure, capability};
 use capability_host::audit_log::AuditLog;
 use capability_host::runner::WorkerRunner;
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use tokio::runtime::{Builder, Runtime};
 
 use bodies::Deed;
@@ -252,13 +255,17 @@ fn around(often: Often) {
     let mut plain = Plain::create(&dir.path().join("plain"));
     let (mut syncs, mut whole, mut light) = <(Samples, Samples, Samples)>::default();
     let (mut direct, mut brokered) = <(Samples, Samples)>::default();
-    let (mut opened, mut lent) = <(Samples, Samples)>::default();
+    let (mut opened, mut beneath, mut asked, mut lent) = <(Samples, Samples, Samples, Samples)>::default();
     let file = dir.path().join(FILE);
     std::fs::create_dir_all(dir.path().join("a/b/c")).expect("directories");
     std::fs::write(&file, vec![b'x'; 4096]).expect("a file");
     let url = format!(r#"{{"url":"http://{address}/"}}"#);
     current_thread().block_on(async {
-        let lab = Lab::new(dir.path(), Arc::new(log), &listener);
+        let log = Arc::new(log);
+        let lab = Lab::new(dir.path(), Arc::clone(&log) as _, &listener, Arc::new(WorkerRunner::new(64, true)));
+        // The same broker and files, and bodies that need no other process to ask it.
+        let near = Lab::new(dir.path(), log, &listener, Arc::new(InlineRunner));
+        let root = std::fs::File::open(dir.path()).expect("a directory");
         for round in 0..u64::from(often.rounds) * 2 {
             syncs.add(plain.two_lines());
             let (_, took) = lab.resumed("bench.change", ADD, round).await;
@@ -284,7 +291,13 @@ fn around(often: Often) {
                 let begun = Instant::now();
                 black_box(std::fs::read(&file).expect("its content"));
                 opened.add(begun.elapsed());
+                let begun = Instant::now();
+                black_box(confined(&root));
+                beneath.add(begun.elapsed());
             }
+            let (result, _) = near.invoked("bench.read", b"{}", round).await;
+            let each: Vec<u64> = serde_json::from_str(&result).expect("numbers");
+            each.into_iter().for_each(|took| asked.add_nanoseconds(took));
             let (result, _) = lab.invoked("bench.read", b"{}", round).await;
             let each: Vec<u64> = serde_json::from_str(&result).expect("numbers");
             each.into_iter().for_each(|took| lent.add_nanoseconds(took));
@@ -293,7 +306,18 @@ fn around(often: Often) {
     ratio("whole external call / two lines and fdatasync", &syncs, &whole, Some(1.5));
     ratio("whole read_only, local call / the same", &syncs, &light, None);
     ratio("connect through the broker / direct", &direct, &brokered, Some(1.5));
+    ratio("a file of 4 KiB, opened beneath a root / by path", &opened, &beneath, Some(1.1));
+    ratio("a file of 4 KiB, by the broker / read here", &opened, &asked, None);
     ratio("a file of 4 KiB, lent to a worker / read here", &opened, &lent, None);
+}
+
+/// A file's content as the broker opens it, and nothing else of what the broker does.
+fn confined(root: &std::fs::File) -> Vec<u8> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = openat2(root, FILE, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty(), resolve).expect("it opens");
+    let mut content = Vec::new();
+    std::fs::File::from(opened).read_to_end(&mut content).expect("its content");
+    content
 }
 
 /// From the deadline until the host says that the body is dead, with both processors busy.

@@ -28,7 +28,7 @@ use crate::protocol::{
 };
 
 /// How many calls of one connection run or wait at a time.
-const AT_A_TIME: usize = 32;
+const AT_A_TIME: u32 = 32;
 /// How long a client may keep the list of tools, in milliseconds.
 const LIST_LASTS: u64 = 30_000;
 
@@ -59,9 +59,14 @@ impl Handler {
             caller,
             turns: Turns::new(Duration::from_millis(greeting.turn_ms)),
             patience: Duration::from_millis(greeting.patience_ms),
-            room: Semaphore::new(AT_A_TIME),
+            room: Semaphore::new(AT_A_TIME as usize),
             skills: greeting.skills,
         }))
+    }
+
+    /// Waits until none of its calls runs: one that was called off has left its record then.
+    pub async fn idle(&self) {
+        let _ = self.0.room.acquire_many(AT_A_TIME).await;
     }
 
     async fn document<T: DeserializeOwned>(&self, request: McpRequest) -> Result<T, Fault> {

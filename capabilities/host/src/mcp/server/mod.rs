@@ -25,12 +25,14 @@ mod turns;
 
 pub use http::HttpServer;
 
+use core::convert::Infallible;
 use core::pin::pin;
 use std::sync::Arc;
 
 use capability_core::session::{Mode, SessionId, SlotPath, Subject};
 use rmcp::service::serve_server_with_ct;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::Connection;
@@ -87,16 +89,16 @@ pub async fn lines(
     let greeting = greeting
         .ok_or_else(|| Fault::broken("the host answered something else", "use the same version on both sides"))?;
     let leaving = Request::Mcp(McpRequest::Leave(again(&caller)));
-    let (asker, mut asks) = Asks::new();
-    let handler = Handler::new(asker, caller, &greeting);
-    let served = async {
-        // A client that never says anything that counts, or goes away first, is no fault of ours.
-        if let Ok(running) = serve_server_with_ct(handler, Lines::new(reader, writer), CancellationToken::new()).await {
-            let _ = running.waiting().await;
-        }
-    };
-    {
-        let mut served = pin!(served);
+    let speaks = Lines::new(reader, writer);
+    if let Some(service) = connection.service() {
+        // On the threads that hear of what a call waits for: a call that went through another one would wake it at each step.
+        let handler = Handler::new(Asker::Here(Arc::clone(service)), caller, &greeting);
+        connection.attend_lines(|calls, ended| tokio::spawn(spoken(handler, speaks, calls, ended))).await;
+    } else {
+        let (asker, mut asks) = Asks::new();
+        let handler = Handler::new(asker, caller, &greeting);
+        let (ended, _) = oneshot::channel();
+        let mut served = pin!(spoken(handler, speaks, CancellationToken::new(), ended));
         tokio::select! {
             () = &mut served => {}
             () = asks.answer(connection) => {}
@@ -120,10 +122,20 @@ pub async fn turn(
     let greeting = Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience), skills };
     let caller = Caller { client: Some(Client { connection, token: None }), ..Caller::default() };
     let handler = Handler::new(Asker::Here(service), caller, &greeting);
-    // A program that never says anything that counts, or goes away first, is no fault of ours.
-    if let Ok(running) = serve_server_with_ct(handler, Lines::new(reader, writer), CancellationToken::new()).await {
+    let (ended, _) = oneshot::channel();
+    spoken(handler, Lines::new(reader, writer), CancellationToken::new(), ended).await;
+}
+
+/// One connection to its end, and to the end of its calls. A client that never says anything that counts, or goes away first, is
+/// no fault of ours.
+async fn spoken<R>(handler: Handler, lines: Lines<R>, calls: CancellationToken, _ended: oneshot::Sender<Infallible>)
+where
+    R: AsyncRead + Send + Unpin + 'static,
+{
+    if let Ok(running) = serve_server_with_ct(handler.clone(), lines, calls).await {
         let _ = running.waiting().await;
     }
+    handler.idle().await;
 }
 
 /// The same caller once more, for one further request.
