@@ -8,17 +8,24 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// The functions of the household, as they stand in its `src/main.rs`.
 pub const HOUSEHOLD: &str = include_str!("../fixtures/author/main.rs");
 
-/// The workspace's own profile, without which nothing of what it built could be used again.
-const PROFILE: [&str; 8] = [
-    "--config",
-    "profile.dev.debug='line-tables-only'",
-    "--config",
-    "profile.dev.package.argon2.opt-level=3",
-    "--config",
-    "profile.dev.package.blake2.opt-level=3",
-    "--config",
-    "profile.dev.package.sha2.opt-level=3",
-];
+/// The workspace's own profile as settings, without which nothing of what it built could be used again.
+fn profile() -> Vec<String> {
+    fn flat(key: &str, value: &toml::Value, into: &mut Vec<String>) {
+        match value {
+            toml::Value::Table(table) => {
+                table.iter().for_each(|(name, value)| flat(&format!("{key}.\"{name}\""), value, into));
+            }
+            toml::Value::String(text) => into.push(format!("{key}={text:?}")),
+            toml::Value::Integer(number) => into.push(format!("{key}={number}")),
+            toml::Value::Boolean(is) => into.push(format!("{key}={is}")),
+            other => panic!("{key} is {other:?}"),
+        }
+    }
+    let manifest: toml::Table = include_str!("../../Cargo.toml").parse().unwrap();
+    let mut settings = Vec::new();
+    flat("profile.dev", &manifest["profile"]["dev"], &mut settings);
+    settings
+}
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -32,7 +39,7 @@ fn target() -> &'static Path {
 fn cargo(directory: &Path, words: &[&str]) -> Output {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(words)
-        .args(PROFILE)
+        .args(profile().into_iter().flat_map(|setting| ["--config".to_owned(), setting]))
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", target())
         .env_remove("CARGO_BUILD_TARGET")
@@ -49,6 +56,16 @@ pub struct Project {
 impl Project {
     /// An empty folder and a manifest: one dependency on the core, one on the host, and nothing else but `more`.
     pub fn new(name: &'static str, host: &str, more: &str) -> Self {
+        let at = workspace().display();
+        Self::of(name, &format!("capability-host = {{ path = \"{at}/capabilities/host\"{host} }}\n{more}"))
+    }
+
+    /// The same on the core alone.
+    pub fn on_core(name: &'static str) -> Self {
+        Self::of(name, "")
+    }
+
+    fn of(name: &'static str, more: &str) -> Self {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects").join(name);
         if root.exists() {
             fs::remove_dir_all(&root).unwrap();
@@ -59,8 +76,7 @@ impl Project {
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-                 capability-core = {{ path = \"{at}/capability-core\" }}\n\
-                 capability-host = {{ path = \"{at}/capabilities/host\"{host} }}\n{more}"
+                 capability-core = {{ path = \"{at}/capability-core\" }}\n{more}"
             ),
         );
         // The versions that the workspace was tested with.
@@ -82,12 +98,23 @@ impl Project {
         fs::read_to_string(self.root.join(path)).unwrap()
     }
 
+    /// Does something with it by cargo.
+    pub fn cargo(&self, words: &[&str]) -> Output {
+        cargo(&self.root, words)
+    }
+
     /// Builds it, and gives a copy of the program that no later build replaces.
     pub fn build(&self) -> PathBuf {
+        self.build_with(&[])
+    }
+
+    /// The same with more settings.
+    pub fn build_with(&self, settings: &[&str]) -> PathBuf {
         // Until it is copied, nobody else builds one of the same name.
         static BUILDING: Mutex<()> = Mutex::new(());
         let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-        let built = cargo(&self.root, &["build", "--quiet", "--offline"]);
+        let words: Vec<_> = ["build", "--quiet", "--offline"].into_iter().chain(settings.iter().copied()).collect();
+        let built = cargo(&self.root, &words);
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let copies = self.root.join("built");
         fs::create_dir_all(&copies).unwrap();

@@ -248,6 +248,27 @@ async fn a_rule_about_what_a_call_names_blocks_no_tool_as_such() {
     assert_eq!(bench.executor.invoke(&bench.session, find.proposal(r#"{"q":"a"}"#)).await.code(), Some(Code::RuleDeny));
 }
 
+/// A declaration without a scope is about no call of what always has one: what is listed and what a call is told agree.
+#[tokio::test]
+async fn what_no_call_is_declared_by_is_not_listed_either() {
+    let bench = bench();
+    let call = json!({ "server": "docs" });
+    for (declared, code) in [
+        ("lab.scoped", Some(Code::Undeclared)),
+        ("tool.call:lab.scoped", Some(Code::Undeclared)),
+        ("lab.asks", Some(Code::Undeclared)),
+        ("lab.scoped:docs", None),
+        ("lab.scoped:*", None),
+    ] {
+        let session = bench.declaring(&[declared]);
+        let decisions = bench.executor.decisions(&session);
+        let listed = decisions.compiled("lab.scoped", V1).expect("it is registered");
+        assert_eq!((listed.code(), listed.is_visible()), (code, code.is_none()), "{declared}");
+        let outcome = bench.executor.invoke(&session, proposal("lab.scoped", &call)).await;
+        assert_eq!(outcome.code(), code, "{declared}: {outcome:?}");
+    }
+}
+
 /// One decision with everything in it, as it is listed and as a call takes it.
 #[tokio::test]
 async fn a_decision_has_every_field_of_the_contract() {

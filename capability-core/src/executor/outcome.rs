@@ -58,9 +58,11 @@ impl Effect {
 /// cap on results. A longer one is cut.
 pub const MAX_MESSAGE_BYTES: usize = 4096;
 
+/// What stands where words were cut.
+const CUT: &str = "…";
+
 /// An author's words, cut where they are too long.
 pub(super) fn sentence(mut words: String) -> String {
-    const CUT: &str = "…";
     if words.len() > MAX_MESSAGE_BYTES {
         words.truncate(words.floor_char_boundary(MAX_MESSAGE_BYTES - CUT.len()));
         words.push_str(CUT);
@@ -172,8 +174,8 @@ impl Ended {
 
 impl Ended {
     /// It without secrets in anybody's words. A result that they are taken out of is given if `fits` gives it back.
-    pub(super) fn redacted(self, redactor: &Redactor, fits: impl FnOnce(String) -> Option<String>) -> Self {
-        let text = |text: String| redactor.text(&text).into_owned();
+    pub(super) fn redacted(self, redactor: &Arc<Redactor>, fits: impl FnOnce(String) -> Option<String>) -> Self {
+        let text = |text: String| without(redactor, &text);
         match self {
             Self::Executed { result } => match redactor.looked_through(&result) {
                 Ok(Cow::Borrowed(_)) => Self::Executed { result },
@@ -204,6 +206,17 @@ impl Ended {
             | Self::Withheld { .. }) => plain,
         }
     }
+}
+
+/// Words without secrets. Where they were cut, the beginning of one goes, too.
+fn without(redactor: &Arc<Redactor>, words: &str) -> String {
+    // A cut leaves no more than one character less than there is room.
+    let cut = words.strip_suffix(CUT).filter(|_| words.len() + 4 > MAX_MESSAGE_BYTES);
+    let Some(begun) = cut else { return redactor.text(words).into_owned() };
+    let (mut stream, mut told) = (redactor.stream(), Vec::with_capacity(words.len()));
+    stream.push(begun.as_bytes(), &mut told);
+    stream.cut(&mut told);
+    String::from_utf8_lossy(&told).into_owned() + CUT
 }
 
 impl core::fmt::Debug for Ended {

@@ -141,7 +141,9 @@ impl Finder {
             end += text.as_ref().len();
             let first = found.partition_point(|span| span.end <= begin);
             let within = found.iter().skip(first).take_while(|span| span.start < end);
-            marked(text.as_ref(), within.map(|span| span.start.max(begin) - begin..span.end.min(end) - begin))
+            let own = within.map(|span| span.start.max(begin) - begin..span.end.min(end) - begin);
+            // A text without a byte is over no seam.
+            marked(text.as_ref(), own.filter(|span| !span.is_empty()))
         });
         each.collect()
     }

@@ -134,7 +134,7 @@ fn meant(token: &str) -> Option<Cow<'_, str>> {
 
 /// A text as a JSON document.
 pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 /// The next text with its quotes, or the next run of characters of a number or a word, with what is before and after.

@@ -148,9 +148,9 @@ impl Redactor {
                 Cow::Owned(text) => Value::String(text),
             },
             Value::Array(items) => Value::Array(items.into_iter().map(|item| self.each(item)).collect()),
-            Value::Object(object) => {
-                Value::Object(object.into_iter().map(|(key, value)| (self.text(&key).into(), self.each(value))).collect())
-            }
+            Value::Object(object) => Value::Object(
+                object.into_iter().map(|(key, value)| (self.text(&key).into(), self.each(value))).collect(),
+            ),
             Value::Number(number) => match self.text(&number.to_string()) {
                 Cow::Borrowed(_) => Value::Number(number),
                 Cow::Owned(text) => Value::String(text),

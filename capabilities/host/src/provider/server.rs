@@ -21,6 +21,7 @@ use super::settings::{ClassLine, ServerSettings, Way};
 use super::told::{ServerTold, ToolTold};
 use super::{FAILURE_KEPT, Shared};
 use crate::host::operator_name;
+use crate::secrets::NoRoom;
 use crate::store::sqlite::OpenedProvider;
 
 /// How long after the server says that its list changed it is read again: it may say so many times at once.
@@ -32,6 +33,8 @@ const LIST_KEPT: Duration = Duration::from_secs(60);
 
 /// What is said of a secret that could not be found again in what a program says.
 const SHORT_SECRET: &str = "one of its secrets is shorter than 8 bytes";
+/// What is said of a secret or header for which there is no room among what is looked for.
+const FULL: &str = "the host knows as many secrets as it can look for";
 /// What is said of a program that is not there any more.
 const ENDED: &str = "its program ended";
 
@@ -208,15 +211,19 @@ impl Server {
             Way::Http(http) => {
                 let (credentials, resolver) = (Arc::clone(&self.shared.credentials), Arc::clone(&self.shared.resolver));
                 let way = HttpWay::new(http.clone(), &self.name, credentials, resolver, Arc::clone(&self.given));
-                (Peer::over_http(way), None)
+                (Peer::over_http(way.map_err(|NoRoom| (FULL, BrokerFault::SecretsFull))?), None)
             }
             Way::Program(program) => {
-                let secrets = program.secrets().map_err(|error| {
-                    let is_short = error.kind() == std::io::ErrorKind::InvalidInput;
-                    let why = if is_short { SHORT_SECRET } else { "one of its secrets cannot be read" };
-                    (why, BrokerFault::CredentialUnreadable)
+                let secrets = program.secrets().map_err(|fault| {
+                    let why = match fault {
+                        BrokerFault::CredentialShort => SHORT_SECRET,
+                        BrokerFault::SecretsFull => FULL,
+                        _ => "one of its secrets cannot be read",
+                    };
+                    (why, fault)
                 })?;
-                secrets.iter().for_each(|secret| self.given.remember(secret));
+                let remembered = secrets.iter().try_for_each(|secret| self.given.remember(secret));
+                remembered.map_err(|NoRoom| (FULL, BrokerFault::SecretsFull))?;
                 let started = program.start(&self.shared.data_dir, &secrets).await;
                 let (running, peer) = started.map_err(|error| {
                     tracing::warn!(server = %self.name, kind = %error.kind(), "a provider's program was not started");

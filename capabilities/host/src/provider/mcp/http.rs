@@ -23,6 +23,7 @@ use super::given::Given;
 use super::message::{self, Incoming, MAX_MESSAGE};
 use super::peer::{Caller, MODERN, PeerFault};
 use crate::broker::{EndpointSettings, Resolver, Scheme, addresses, connected, exchanged, secured};
+use crate::secrets::NoRoom;
 
 /// The most bytes that are read for one request, frames and events that are not its answer among them.
 const MAX_WIRE_BYTES: usize = 2 * MAX_MESSAGE;
@@ -96,19 +97,20 @@ pub struct HttpSettings {
 
 impl HttpWay {
     /// To this place, with these credentials.
+    ///
+    /// # Errors
+    /// [`NoRoom`], when a header could not be kept out of what goes out.
     pub fn new(
         settings: HttpSettings,
         server: &str,
         credentials: Arc<Credentials>,
         resolver: Arc<dyn Resolver>,
         given: Arc<Given>,
-    ) -> Self {
+    ) -> Result<Self, NoRoom> {
         let HttpSettings { place, headers, token_file } = settings;
-        for value in headers.values() {
-            value.to_str().ok().into_iter().for_each(|value| given.remember(value));
-        }
+        headers.values().filter_map(|value| value.to_str().ok()).try_for_each(|value| given.remember(value))?;
         let (server, state) = (server.to_owned(), Mutex::default());
-        Self(Arc::new(Inner { place, headers, token_file, credentials, server, resolver, given, state }))
+        Ok(Self(Arc::new(Inner { place, headers, token_file, credentials, server, resolver, given, state })))
     }
 
     /// The revision that is spoken from here on, with whoever is not greeted in a way of its own.
@@ -278,7 +280,8 @@ impl HttpWay {
         let Some((mut token, owner)) = found.map_err(|_| PeerFault::Credential)? else {
             return Ok(Pass { owner: None, token: None });
         };
-        core::str::from_utf8(&token).into_iter().for_each(|token| self.0.given.remember(token));
+        let remembered = core::str::from_utf8(&token).map_or(Ok(()), |token| self.0.given.remember(token));
+        remembered.map_err(|NoRoom| PeerFault::Credential)?;
         let header = HeaderValue::from_bytes(&[b"Bearer ", token.as_slice()].concat());
         crate::secrets::wipe(&mut token);
         let mut header = header.map_err(|_| PeerFault::Credential)?;
