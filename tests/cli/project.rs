@@ -37,9 +37,12 @@ fn target() -> &'static Path {
 }
 
 fn cargo(directory: &Path, words: &[&str]) -> Output {
+    // Settings before whatever goes to another program.
+    let (command, words) = words.split_first().unwrap();
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(words)
+        .arg(command)
         .args(profile().into_iter().flat_map(|setting| ["--config".to_owned(), setting]))
+        .args(words)
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", target())
         .env_remove("CARGO_BUILD_TARGET")
@@ -98,6 +101,11 @@ impl Project {
         fs::read_to_string(self.root.join(path)).unwrap()
     }
 
+    /// Where a program of that name lies once it is built.
+    pub fn built(&self, name: &str) -> PathBuf {
+        target().join("debug").join(name)
+    }
+
     /// Does something with it by cargo.
     pub fn cargo(&self, words: &[&str]) -> Output {
         cargo(&self.root, words)
@@ -105,16 +113,10 @@ impl Project {
 
     /// Builds it, and gives a copy of the program that no later build replaces.
     pub fn build(&self) -> PathBuf {
-        self.build_with(&[])
-    }
-
-    /// The same with more settings.
-    pub fn build_with(&self, settings: &[&str]) -> PathBuf {
         // Until it is copied, nobody else builds one of the same name.
         static BUILDING: Mutex<()> = Mutex::new(());
         let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-        let words: Vec<_> = ["build", "--quiet", "--offline"].into_iter().chain(settings.iter().copied()).collect();
-        let built = cargo(&self.root, &words);
+        let built = cargo(&self.root, &["build", "--quiet", "--offline"]);
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let copies = self.root.join("built");
         fs::create_dir_all(&copies).unwrap();
