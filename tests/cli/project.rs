@@ -8,24 +8,20 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// The functions of the household, as they stand in its `src/main.rs`.
 pub const HOUSEHOLD: &str = include_str!("../fixtures/author/main.rs");
 
-/// The workspace's own profile as settings, without which nothing of what it built could be used again.
-fn profile() -> Vec<String> {
-    fn flat(key: &str, value: &toml::Value, into: &mut Vec<String>) {
-        match value {
-            toml::Value::Table(table) => {
-                table.iter().for_each(|(name, value)| flat(&format!("{key}.\"{name}\""), value, into));
-            }
-            toml::Value::String(text) => into.push(format!("{key}={text:?}")),
-            toml::Value::Integer(number) => into.push(format!("{key}={number}")),
-            toml::Value::Boolean(is) => into.push(format!("{key}={is}")),
-            other => panic!("{key} is {other:?}"),
-        }
-    }
-    let manifest: toml::Table = include_str!("../../Cargo.toml").parse().unwrap();
-    let mut settings = Vec::new();
-    flat("profile.dev", &manifest["profile"]["dev"], &mut settings);
-    settings
-}
+/// The workspace's own profile, without which nothing of what it built could be used again.
+const PROFILE: [&str; 10] = [
+    "debug='line-tables-only'",
+    "package.'*'.debug=false",
+    // There they are members, which `*` is not about.
+    "package.capability-macros.debug='line-tables-only'",
+    "package.capability-core.debug='line-tables-only'",
+    "package.capabilities.debug='line-tables-only'",
+    "package.capability-host.debug='line-tables-only'",
+    "package.argon2.opt-level=3",
+    "package.blake2.opt-level=3",
+    "package.sha2.opt-level=3",
+    "package.ring.opt-level=3",
+];
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -41,7 +37,7 @@ fn cargo(directory: &Path, words: &[&str]) -> Output {
     let (command, words) = words.split_first().unwrap();
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .arg(command)
-        .args(profile().into_iter().flat_map(|setting| ["--config".to_owned(), setting]))
+        .args(PROFILE.into_iter().flat_map(|entry| ["--config".to_owned(), format!("profile.dev.{entry}")]))
         .args(words)
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", target())
