@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use capability_core::approval::GrantLimits;
 use capability_core::handle::HandleFamily;
 use capability_core::policy::OptIn;
-use capability_core::provider::{Decisions, ProviderReach, ProviderState, ProviderType, Standing};
+use capability_core::provider::{Decisions, ProviderReach, ProviderState, ProviderType, Standing, Whose};
 use capability_core::session::{Declarations, Mode, SessionId};
 use capability_core::surface::{Called, INVOKE_TOOL, Surface, SurfaceCall, SurfaceOptions, TOOL_SEARCH, WireName};
 use capability_core::{Outcome, Session};
@@ -34,8 +34,14 @@ fn bench() -> Bench {
         ),
         mcp("docs-2", vec![tool("docs-2", "find")]),
         ProviderState { reach: ProviderReach::Offline("it went away"), ..mcp("gone", vec![tool("gone", "find")]) },
-        ProviderState { session: Some(SessionId::from_bytes([1; 16])), ..mcp("own", vec![tool("own", "find")]) },
-        ProviderState { session: Some(SessionId::from_bytes([9; 16])), ..mcp("theirs", vec![tool("theirs", "find")]) },
+        ProviderState {
+            whose: Whose::Session(SessionId::from_bytes([1; 16])),
+            ..mcp("own", vec![tool("own", "find")])
+        },
+        ProviderState {
+            whose: Whose::Session(SessionId::from_bytes([9; 16])),
+            ..mcp("theirs", vec![tool("theirs", "find")])
+        },
         provider(ProviderType::Relay, "docs", vec![tool("docs", "find")]),
     ]);
     bench

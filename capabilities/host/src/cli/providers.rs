@@ -135,6 +135,7 @@ pub async fn perform(
                 evidence: None,
                 entry: None,
                 wait,
+                with: Vec::new(),
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };
             invoke::invoke(connection, call, proofs, output).await
@@ -220,10 +221,14 @@ fn servers(told: &[ServerTold]) -> String {
     let cells: Vec<_> = told
         .iter()
         .map(|one| {
-            let starts = if one.with_host { "with the host" } else { "when asked" };
+            let starts = match (one.with_host, one.by_request) {
+                (true, _) => "with the host",
+                (false, true) => "by a session",
+                (false, false) => "when asked",
+            };
             let usable = one.tools.saturating_sub(one.unusable);
             [
-                one.name.clone(),
+                one.whose.as_ref().map_or_else(|| one.name.clone(), |whose| format!("{} ({whose})", one.name)),
                 format!("{} {}", one.way, written_out(&one.place)),
                 starts.to_owned(),
                 format!("{usable} of {}", one.tools),
