@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub const HOUSEHOLD: &str = include_str!("../fixtures/author/main.rs");
 
 /// The workspace's own profile, without which nothing of what it built could be used again.
-const PROFILE: [&str; 8] = [
+const PROFILE: [&str; 12] = [
     "--config",
     "profile.dev.debug='line-tables-only'",
     "--config",
@@ -18,6 +18,10 @@ const PROFILE: [&str; 8] = [
     "profile.dev.package.blake2.opt-level=3",
     "--config",
     "profile.dev.package.sha2.opt-level=3",
+    "--config",
+    "profile.dev.package.ring.opt-level=3",
+    "--config",
+    "profile.dev.package.\"*\".debug=false",
 ];
 
 fn workspace() -> &'static Path {

@@ -1,10 +1,7 @@
 //! Finding a tool and calling it.
 
 use capability_core::provider::{Diagnostic, ProviderDecision};
-use capability_core::surface::{
-    FoundTool, MAX_HITS, SearchAnswer, SearchEntry, SearchFault, Surface, SurfaceCall, SurfaceOptions, Surfaces,
-    ToolIndex, ToolSearch, WordSearch,
-};
+use capability_core::surface::{FoundTool, MAX_HITS, SearchAnswer, Surface, SurfaceCall};
 use capability_core::{Code, Outcome, Stage};
 use serde_json::{Value, json};
 
@@ -244,91 +241,4 @@ fn what_is_shown_is_not_found_and_what_is_hidden_neither() {
     let made = surface(&bench.executor, &[compiled(entry("lab.checked"))], &[]);
     assert_eq!(found(&made, "lab-checked").tools, []);
     assert_eq!(found(&made, "lab-typed").tools, []);
-}
-
-/// Counts how often something is made to be searched in, and says that it cannot be where that is asked for.
-#[derive(Default)]
-struct Counting {
-    made: std::sync::atomic::AtomicUsize,
-    fails: std::sync::atomic::AtomicBool,
-}
-
-impl ToolSearch for &'static Counting {
-    fn index(&self, entries: &[SearchEntry<'_>]) -> Result<Box<dyn ToolIndex>, SearchFault> {
-        self.made.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        if self.fails.load(std::sync::atomic::Ordering::SeqCst) {
-            return Err(SearchFault);
-        }
-        WordSearch.index(entries)
-    }
-}
-
-/// One search builds what the next one searches in, until anything is decided differently: what is gone is not found, and
-/// nobody finds what is another one's.
-#[tokio::test]
-async fn what_a_search_builds_is_kept_until_a_decision_changes() {
-    use std::sync::atomic::Ordering::SeqCst;
-
-    use capability_core::provider::{ProviderReach, ProviderState, ProviderType, Standing, Whose};
-
-    let counting: &'static Counting = Box::leak(Box::default());
-    let bench = Bench::providing(capability_core::approval::GrantLimits::off());
-    let options = SurfaceOptions { search: std::sync::Arc::new(counting), ..SurfaceOptions::default() };
-    let surfaces = Surfaces::new(bench.executor.clone(), options);
-    let docs = |reach, tools| ProviderState {
-        reach,
-        ..crate::fixtures::providers::provider(ProviderType::Mcp, "docs", tools)
-    };
-    let tool = |native: &str| crate::fixtures::providers::tool("docs", native);
-    let found = |session: &capability_core::Session| match surfaces
-        .called(session, "tool_search", br#"{"query":"looks something up","limit":10}"#)
-        .call
-    {
-        SurfaceCall::Found(answer) => {
-            answer.tools.iter().filter(|tool| tool.provider.is_some()).map(|tool| tool.name.clone()).collect::<Vec<_>>()
-        }
-        other => panic!("{other:?}"),
-    };
-    let made = || counting.made.load(SeqCst);
-    let (find, list) = ("mcp-docs--find".to_owned(), "mcp-docs--list".to_owned());
-
-    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("find"), tool("list")])]);
-    assert_eq!(found(&bench.session), [find.clone(), list.clone()]);
-    // The same again is the same, whoever asks and however often the same is put in place of itself.
-    let other = bench.session(2, capability_core::session::Mode::Live, 1);
-    assert_eq!((found(&other), found(&bench.session).len(), made()), (vec![find.clone(), list.clone()], 2, 1));
-
-    // One tool went away: the next search does not find it.
-    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("find")])]);
-    assert_eq!((found(&bench.session), made()), (vec![find.clone()], 2));
-    // One is out of use, or its provider is: it is found, and what stands against it is said.
-    let available = || match surfaces.called(&bench.session, "tool_search", br#"{"query":"mcp-docs--find"}"#).call {
-        SurfaceCall::Found(answer) => answer.tools[0].availability.is_none(),
-        other => panic!("{other:?}"),
-    };
-    assert!(available());
-    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("find").standing_at(Standing::Changed)])]);
-    assert!(!available());
-    bench.supplied.set(vec![docs(ProviderReach::Offline("it went away"), vec![tool("find")])]);
-    assert!(!available());
-    // Who does not declare it finds nothing of it, and what is one session's is found by no other one.
-    assert_eq!(found(&bench.declaring(&["lab.asks"])), [] as [String; 0]);
-    let own = ProviderState {
-        whose: Whose::Session(other.identity().id),
-        ..docs(ProviderReach::Ready, vec![tool("find"), tool("list")])
-    };
-    bench.supplied.set(vec![own]);
-    assert_eq!((found(&other).len(), found(&bench.session).len()), (2, 0));
-    // In another mode other things stand against the same tools.
-    let before = made();
-    let planning = bench.session(3, capability_core::session::Mode::Plan, 1);
-    assert_eq!((found(&planning).len(), made()), (0, before + 1));
-
-    // What could not be made is made by whoever asks next.
-    counting.fails.store(true, SeqCst);
-    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("list")])]);
-    let search = || surfaces.called(&bench.session, "tool_search", br#"{"query":"list"}"#).call;
-    assert!(matches!(search(), SurfaceCall::Faulted(_)));
-    counting.fails.store(false, SeqCst);
-    assert!(matches!(search(), SurfaceCall::Found(_)));
 }

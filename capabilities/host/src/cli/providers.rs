@@ -221,16 +221,11 @@ fn servers(told: &[ServerTold]) -> String {
     let cells: Vec<_> = told
         .iter()
         .map(|one| {
-            let starts = match (one.with_host, one.by_request) {
-                (true, _) => "with the host",
-                (false, true) => "by a session",
-                (false, false) => "when asked",
-            };
             let usable = one.tools.saturating_sub(one.unusable);
             [
                 one.whose.as_ref().map_or_else(|| one.name.clone(), |whose| format!("{} ({whose})", one.name)),
                 format!("{} {}", one.way, written_out(&one.place)),
-                starts.to_owned(),
+                one.starts().to_owned(),
                 format!("{usable} of {}", one.tools),
                 state(one),
             ]

@@ -66,6 +66,15 @@ pub struct ToolTold {
 }
 
 impl ServerTold {
+    /// When it is started or contacted, in words for people.
+    pub(crate) const fn starts(&self) -> &'static str {
+        match (self.with_host, self.by_request) {
+            (true, _) => "with the host",
+            (false, true) => "for a session",
+            (false, false) => "when asked",
+        }
+    }
+
     pub(super) fn of(state: &ProviderState, settings: &ServerSettings, is_connecting: bool) -> Self {
         let word = match state.reach {
             ProviderReach::NotConnected if is_connecting => "connecting",
