@@ -10,7 +10,7 @@ use capability_core::handle::{ToolContent, ToolReply};
 use capability_core::policy::OptIn;
 use capability_core::provider::{
     Claims, DefinitionFault, Diagnostic, ProvidedTool, ProviderReach, ProviderState, ProviderType, Route, Standing,
-    ToolDefinition,
+    ToolDefinition, Whose,
 };
 use capability_core::redact::{Redaction, Redactor};
 use capability_core::session::Mode;
@@ -78,7 +78,7 @@ async fn an_unclassified_tool_asks_a_person_and_is_sent_exactly_what_was_approve
     let decision = outcome.provider().expect("a provider ran it");
     assert_eq!(
         (decision.provider_type, &*decision.provider_id, &*decision.native_id, decision.route),
-        (ProviderType::Mcp, "docs", "find", Route::RequestScopedMcp)
+        (ProviderType::Mcp, "docs", "find", Route::ServerRuntime)
     );
     // The log says which connection and which number, and no word of what the provider calls its tool.
     let last = bench.last_outcome();
@@ -187,16 +187,18 @@ async fn what_is_not_there_is_told_apart() {
             _ => refused(&outcome, Code::ToolQuarantined, Diagnostic::PolicyBlocked),
         }
     }
-    // Another session's provider is nobody's here.
+    // Another session's provider is nobody's here: there is none of that kind, for all that this session is told.
     let other = bench.session(9, Mode::Live, 1);
     let own = ProviderState {
-        session: Some(other.identity().id),
+        whose: Whose::Session(other.identity().id),
         ..provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")])
     };
     bench.supplied.set(vec![own]);
-    refused(&bench.invoke("mcp.call", &call("docs", "find")).await, Code::UnknownTool, Diagnostic::UnknownTool);
+    let outcome = bench.invoke("mcp.call", &call("docs", "find")).await;
+    refused(&outcome, Code::UnsupportedCapability, Diagnostic::UnsupportedCapability);
     let outcome = bench.executor.invoke(&other, proposal("mcp.call", &call("docs", "find"))).await;
     assert_eq!(outcome.kind(), Kind::Pending);
+    assert_eq!(outcome.provider().map(|decided| decided.route), Some(Route::RequestScopedMcp));
 }
 
 #[tokio::test]

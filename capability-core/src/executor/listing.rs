@@ -31,7 +31,7 @@ impl Executor {
     /// About everything, or about what can be called so.
     fn decide(&self, session: &Session, called: Option<&str>) -> Decisions {
         let inner = &self.0;
-        let snapshot = inner.providers.snapshot();
+        let snapshot = inner.providers.snapshot_for(session.identity());
         let policy = inner.policy.current();
         let now = if policy.asks_for_the_time() { inner.environment.now() } else { Timestamp::from_micros(0) };
         let admitting = Admitting { inner, session, policy: &policy, now };
@@ -78,7 +78,7 @@ impl Admitting<'_> {
     fn compiled(&self, held: &Registered, snapshot: &ProviderSnapshot) -> ProviderDecision {
         let entry = held.entry();
         let bound = self.inner.binds(entry);
-        let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity().id);
+        let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity());
         let decision = elsewhere.unwrap_or_else(|| ProviderDecision::compiled(entry, bound));
         // As a call of it ends: before policy is asked.
         if held.built().is_err() && !self.session.identity().mode.is_refused_on_entry() {
@@ -92,8 +92,7 @@ impl Admitting<'_> {
     /// leads to them, the newest of that name. Those of other sessions are not this one's to know of.
     fn provided(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
         let Some((entry, bound)) = self.way(kind) else { return Vec::new() };
-        let session = self.session.identity().id;
-        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let own = snapshot.own(self.session.identity()).filter(|state| state.kind == kind);
         let mut decided: Vec<_> = own
             .flat_map(|state| state.tools.iter().map(|tool| self.provided_tool((entry, bound), state, tool)))
             .collect();
@@ -103,8 +102,7 @@ impl Admitting<'_> {
 
     /// The tools of providers that are called so: one, where no two names are one.
     fn provided_called(&self, name: &str, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
-        let session = self.session.identity().id;
-        let called = snapshot.called(name, session);
+        let called = snapshot.called(name, self.session.identity());
         called.filter_map(|(state, tool)| Some(self.provided_tool(self.way(state.kind)?, state, tool))).collect()
     }
 
@@ -129,8 +127,7 @@ impl Admitting<'_> {
     /// The providers of one kind that are not ready, as far as they are this session's to know of.
     fn unready(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderFact> {
         let Some((entry, _)) = self.way(kind) else { return Vec::new() };
-        let session = self.session.identity().id;
-        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let own = snapshot.own(self.session.identity()).filter(|state| state.kind == kind);
         // Whoever declares one tool of a provider knows that there is the provider.
         let name = entry.name().as_str();
         let names =

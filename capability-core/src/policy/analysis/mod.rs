@@ -108,8 +108,8 @@ pub trait Surroundings {
     fn opt_in(&self, family: &str) -> OptIn;
     /// Whether every handle of an entry is served.
     fn binds(&self, entry: &Capability) -> bool;
-    /// What stands against every call of an entry because of whoever would carry it out.
-    fn provider_fault(&self, _: &Capability) -> Option<Code> {
+    /// What stands against every call of an entry because of whoever would carry it out for that subject.
+    fn provider_fault(&self, _: &Capability, _: &Subject) -> Option<Code> {
         None
     }
 }

@@ -20,9 +20,6 @@ use crate::secrets::{NoRoom, note, private_text, wipe};
 #[derive(Debug)]
 pub struct Credentials(PathBuf);
 
-/// A token, and whose it is: a subject's own, or everybody's.
-pub type OwnedToken = (Vec<u8>, Option<Subject>);
-
 /// Why a token is not kept or not given out. Nothing of it is in the text.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -128,22 +125,9 @@ impl Credentials {
         subject: Option<&Subject>,
         file: Option<&Path>,
     ) -> Result<Option<Vec<u8>>, CredentialFault> {
-        Ok(self.owned(server, subject, file)?.map(|(token, _)| token))
-    }
-
-    /// The same, with whose it is: the subject's own, or everybody's.
-    ///
-    /// # Errors
-    /// [`CredentialFault`].
-    pub fn owned(
-        &self,
-        server: &str,
-        subject: Option<&Subject>,
-        file: Option<&Path>,
-    ) -> Result<Option<OwnedToken>, CredentialFault> {
         for owner in [subject, None].iter().skip(usize::from(subject.is_none())) {
             if let Some(token) = self.open(server, *owner)? {
-                return Ok(Some((token, owner.cloned())));
+                return Ok(Some(token));
             }
         }
         let Some(file) = file else { return Ok(None) };
@@ -153,10 +137,25 @@ impl Credentials {
             _ => CredentialFault::File,
         })?;
         if is_token(&token) {
-            return Ok(Some((token, None)));
+            return Ok(Some(token));
         }
         wipe(&mut token);
         Err(CredentialFault::File)
+    }
+
+    /// The subject's own token, and no other one.
+    ///
+    /// # Errors
+    /// [`CredentialFault`].
+    pub fn own(&self, server: &str, subject: &Subject) -> Result<Option<Vec<u8>>, CredentialFault> {
+        self.open(server, Some(subject))
+    }
+
+    /// Whether the subject has a token of its own, as far as can be told: where that cannot be looked at it has one, so that
+    /// nothing is taken for everybody's that may be its own.
+    pub fn has_own(&self, server: &str, subject: &Subject) -> bool {
+        let file = self.file(server, Some(subject));
+        !std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     }
 
     fn open(&self, server: &str, subject: Option<&Subject>) -> Result<Option<Vec<u8>>, CredentialFault> {

@@ -56,8 +56,7 @@ impl Service {
 
     /// Whether what a server is to be given can be read.
     fn has_credential(&self, server: &str) -> Result<(), (String, &'static str)> {
-        let servers = self.host.config().mcp_servers();
-        let Some(settings) = servers.get(server) else { return Ok(()) };
+        let Some(settings) = self.host.config().mcp_servers().get(server) else { return Ok(()) };
         match &settings.way {
             Way::Program(program) => match program.secrets() {
                 Ok(_) => Ok(()),
