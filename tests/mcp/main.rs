@@ -10,6 +10,8 @@ mod home;
 mod project;
 
 #[cfg(test)]
+mod agent;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod clients;
@@ -25,5 +27,7 @@ mod program;
 mod resident;
 #[cfg(test)]
 mod tools;
+#[cfg(test)]
+mod turns;
 #[cfg(test)]
 mod waiting;

@@ -236,7 +236,6 @@ impl Declarations {
     }
 
     /// The scopes that are declared, or that something is asked for, by name for `name`.
-    #[cfg(feature = "analysis")]
     pub(crate) fn scopes(&self, name: &str) -> impl Iterator<Item = &str> {
         let demanded = self.demands.iter().map(|(declared, _)| declared);
         self.listed().iter().chain(demanded).filter(move |declared| declared.name == name).filter_map(|declared| {
@@ -247,15 +246,12 @@ impl Declarations {
         })
     }
 
-    /// Whether some call of `name` may be declared: with the right scope, and without a denial of every call.
-    pub(crate) fn may_cover(&self, name: &str) -> bool {
-        let mentions = match &self.listed {
-            Listed::Everything => true,
-            Listed::Only(listed) => listed.iter().any(|declared| declared.name == name),
-        };
-        let of_every = |declared: &Declaration| declared.name == name && !matches!(declared.scope, Scope::Exactly(_));
-        let denied = self.demands.iter().any(|(about, demand)| *demand == Demand::Deny && of_every(about));
-        mentions && !denied && self.of_all != Some(Demand::Deny)
+    /// Whether some call of `name` is declared by all of these, and denied by none: there is one scope for it that suits them all.
+    pub(crate) fn may_all_cover<'d>(all: impl Iterator<Item = &'d Self> + Clone, name: &str) -> bool {
+        // A scope that nobody names stands for every other one.
+        let scopes = all.clone().flat_map(|one| one.scopes(name)).map(Some).chain([Some("\0"), None]);
+        let suits = |one: &Self, scope| one.cover(name, scope) && one.demand(name, scope) != Some(Demand::Deny);
+        scopes.into_iter().any(|scope| all.clone().all(|one| suits(one, scope)))
     }
 
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
@@ -437,7 +433,12 @@ mod tests {
             assert_eq!(all.demand("mcp.call", scope), Some(Demand::Deny), "{scope:?}");
         }
         assert_eq!(all.demand("mcp.connect", Some("docs")), None);
-        assert!(!all.may_cover("mcp.call") && declared.may_cover("mcp.call"));
+        let may = |all: &[&Declarations]| Declarations::may_all_cover(all.iter().copied(), "mcp.call");
+        assert!(!may(&[&all]) && may(&[&declared]));
+        // Of several manifests each must let the same call through.
+        let (docs, other) = (only(&["mcp.call:docs"]), only(&["mcp.call:other"]));
+        assert!(may(&[&docs]) && may(&[&other, &declared]) && !may(&[&docs, &declared]) && !may(&[&docs, &other]));
+        assert!(may(&[&docs, &Declarations::everything(), &only(&["mcp.call:*"])]) && !may(&[&docs, &only(&[])]));
         let all = Declarations::everything().demanding(demands(&[("fs.read", Demand::Deny)]), Some(Demand::Ask));
         assert_eq!((all.demand("fs.read", None), all.demand("x.y", None)), (Some(Demand::Deny), Some(Demand::Ask)));
     }
