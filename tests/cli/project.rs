@@ -9,15 +9,18 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub const HOUSEHOLD: &str = include_str!("../fixtures/author/main.rs");
 
 /// The workspace's own profile, without which nothing of what it built could be used again.
-const PROFILE: [&str; 8] = [
-    "--config",
-    "profile.dev.debug='line-tables-only'",
-    "--config",
-    "profile.dev.package.argon2.opt-level=3",
-    "--config",
-    "profile.dev.package.blake2.opt-level=3",
-    "--config",
-    "profile.dev.package.sha2.opt-level=3",
+const PROFILE: [&str; 10] = [
+    "debug='line-tables-only'",
+    "package.'*'.debug=false",
+    // There they are members, which `*` is not about.
+    "package.capability-macros.debug='line-tables-only'",
+    "package.capability-core.debug='line-tables-only'",
+    "package.capabilities.debug='line-tables-only'",
+    "package.capability-host.debug='line-tables-only'",
+    "package.argon2.opt-level=3",
+    "package.blake2.opt-level=3",
+    "package.sha2.opt-level=3",
+    "package.ring.opt-level=3",
 ];
 
 fn workspace() -> &'static Path {
@@ -32,7 +35,7 @@ fn target() -> &'static Path {
 fn cargo(directory: &Path, words: &[&str]) -> Output {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(words)
-        .args(PROFILE)
+        .args(PROFILE.into_iter().flat_map(|entry| ["--config".to_owned(), format!("profile.dev.{entry}")]))
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", target())
         .env_remove("CARGO_BUILD_TARGET")
