@@ -20,7 +20,7 @@ use crate::policy::analysis::walk::{Span, Walk};
 use crate::policy::analysis::{Asker, Entry, Possible, RuleName, Sketch, Surroundings, possible_in};
 use crate::policy::{Dimension, OptIn, Policy, Verdict};
 use crate::registry::{Registered, Registry};
-use crate::session::{Mode, Origin, Subject};
+use crate::session::{Declarations, Mode, Origin, Subject};
 use crate::time::Timestamp;
 
 /// What one capability is to somebody.
@@ -236,13 +236,15 @@ impl Item {
     }
 }
 
-/// Whether the asker's manifest declares it at all, for some scope if it has one.
+/// Whether the asker's manifest declares it at all, for some scope if it has one, and so do those of everybody for whom it acts.
 fn is_declared(entry: &Capability, asker: &Asker<'_>) -> bool {
     let name = entry.name().as_str();
-    let declared = asker.declarations;
-    declared.cover(name, None)
-        || (entry.scope().is_some() && declared.scopes(name).next().is_some())
-        || (entry.through().is_some() && declared.reaches_a_provider())
+    let declares = |declared: &Declarations| {
+        declared.cover(name, None)
+            || (entry.scope().is_some() && declared.scopes(name).next().is_some())
+            || (entry.through().is_some() && declared.reaches_a_provider())
+    };
+    declares(asker.declarations) && asker.behind.iter().all(|ancestor| declares(&ancestor.declarations))
 }
 
 fn item(

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use capability_core::audit::Event;
 use capability_core::executor::{Effect, Ended};
 use capability_core::handle::ProcessEnd;
-use capability_core::{Code, Outcome, Session};
+use capability_core::session::Mode;
+use capability_core::{Code, Outcome, Session, Stage};
 use serde_json::{Value, json};
 
 use super::lab::Lab;
@@ -302,6 +303,24 @@ async fn whoever_answers_sees_that_a_command_runs_on_and_for_how_long() {
     ] {
         assert_eq!(lab.invoke(EXEC, arguments.clone()).await.code(), Some(code), "{arguments}");
     }
+}
+
+/// In plan mode nothing is begun, and what was begun before can be looked at and ended: that needs nothing more than was approved.
+#[tokio::test(flavor = "multi_thread")]
+async fn in_plan_mode_nothing_begins_and_what_runs_can_be_ended() {
+    let lab = lab();
+    let word = word(70);
+    let process = running(&lab, &format!("sleep {word}"), 200).await;
+    let planning = lab.session_in(Mode::Plan);
+    let arguments = json!({ "script": "true", "background": true });
+    let refused = lab.run_in(&planning, EXEC, arguments).await;
+    assert_eq!((refused.stage(), refused.code()), (Stage::Policy, Some(Code::PlanMode)), "{refused:?}");
+    let seen = result(&lab.run_in(&planning, "terminal.inspect", json!({ "process": process })).await);
+    assert_eq!(seen["process"]["state"], "running");
+    assert!(alive(&word));
+    let ended = result(&lab.run_in(&planning, "terminal.cancel", json!({ "process": process })).await);
+    assert_eq!(ended["state"], "cancelled");
+    assert!(!alive(&word), "nothing is left when the answer is there");
 }
 
 /// A process would end with the command line that began it, so nobody is asked about one there.

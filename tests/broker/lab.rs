@@ -212,6 +212,12 @@ impl Lab {
         self.sessions.open(identity, Declarations::everything())
     }
 
+    /// A session of the lab's subject in another mode.
+    pub fn session_in(&self, mode: Mode) -> Session {
+        let identity = SessionIdentity { mode, ..self.session.identity().clone() };
+        self.sessions.open(identity, Declarations::everything())
+    }
+
     /// Asks, and where an answer is needed has it approved and goes on.
     pub async fn run(&self, name: &str, arguments: Value) -> Outcome {
         self.run_in(&self.session, name, arguments).await

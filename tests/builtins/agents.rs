@@ -123,11 +123,14 @@ async fn an_agent_may_do_what_both_declare_and_nothing_else() {
         let told = told(&result(&household.approved(&session, &asked).await));
         let tools = told[0].as_array().unwrap();
         assert!(tools.contains(&json!("subject-note")) && !tools.contains(&json!("fs-read")), "{told:?}");
+        // What whoever it acts for does not declare it is not shown, though it declares it itself.
+        assert_eq!(tools.contains(&json!("state-get")), keeps, "{told:?}");
         let said = |at: usize| told[at].as_str().unwrap();
         let for_nobody = "whoever this session acts for could not do this";
         assert!(said(1).contains("noted_at"), "{told:?}");
-        assert!(said(2).contains(for_nobody), "{told:?}");
-        assert!(said(3).contains(if keeps { "\"value\"" } else { for_nobody }), "{told:?}");
+        assert_eq!(said(2).contains(for_nobody), keeps, "{told:?}");
+        assert_eq!(said(2).contains("no tool of that name"), !keeps, "{told:?}");
+        assert!(said(3).contains(if keeps { "\"value\"" } else { "no tool of that name" }), "{told:?}");
         // What it does not declare itself is not there, whoever else declares it.
         assert!(said(4).contains("no tool of that name"), "{told:?}");
     }

@@ -181,6 +181,28 @@ async fn a_run_is_asked_about_like_any_other_call() {
     assert!(household.host.state().entries(&Subject::local()).await.unwrap().is_empty());
 }
 
+/// A run is a turn of its own, and its end is the end of whatever it left running.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_left_running_ends_with_it() {
+    let top = folder();
+    let workspace = top.path().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    let household = Household::open(top, &format!("[workspace]\nroot = {:?}\n", workspace.display().to_string())).await;
+    household.host.stay();
+    let command = json!({ "script": "touch ran; sleep 600", "background": true, "timeout": 900 });
+    household.called("schedule.create", &plan("*/5 * * * *", "terminal.exec", &command)).await;
+    let first = only(&household).await;
+    let ((), ()) = tokio::join!(household.host.run_due(first.next_at.unwrap()), household.approve_next());
+    assert_eq!(only(&household).await.last_outcome.as_deref(), Some("executed"));
+    assert!(workspace.join("ran").exists(), "it ran");
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !household.log().contains("\"event\":\"process_ended\"") {
+        assert!(std::time::Instant::now() < end, "it goes on");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(household.log().contains("\"why\":\"session_ended\""), "{}", household.log());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_plan_is_refused_before_anybody_is_asked() {
     let household = Household::open(folder(), "").await;

@@ -27,6 +27,8 @@ mod questions;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod running;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod standing;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::home::{Home, until};
 use crate::http::{Http, Listening, older_call};
-use crate::program::{BOTH, Program, fact, listing, ran};
+use crate::program::{BOTH, Program, fact, listing, ran, waits};
 
 #[test]
 fn results_end_with_the_connection_over_which_they_were_asked_for() {
@@ -60,4 +60,39 @@ fn a_clients_results_end_with_the_last_session_that_it_has_open() {
         (three.post(&older_call(2, "house-greet", json!({}))).status == 404).then_some(())
     });
     assert!(again(&ben.session(), &result));
+}
+
+/// What a program left running ends when it is done, and what another one did goes on.
+#[test]
+fn commands_in_the_background_end_with_the_connection_that_began_them() {
+    let home = Home::with_operator();
+    let workspace = home.top().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    home.configure(&format!("[mcp]\nlist = \"all\"\n[workspace]\nroot = {workspace:?}\n"));
+    let _serving = home.serve();
+    let running = || home.operate_json(&["running", "list"]).1.as_array().unwrap().clone();
+    for age in BOTH {
+        let begun = |program: &mut Program| {
+            let command = json!({ "script": format!("sleep 600 # {age:?}"), "background": true, "timeout": 900 });
+            let id = waits(&program.call("terminal-exec", command.clone()));
+            home.operate(&["approvals", "approve", &id]).exits(0);
+            let result = program.call("terminal-exec", command);
+            ran(&result);
+            result["structuredContent"]["process"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned()
+        };
+        let (mut one, mut other) = (Program::plain(&home, age), Program::plain(&home, age));
+        let (of_one, of_other) = (begun(&mut one), begun(&mut other));
+        let ids: Vec<_> = running().iter().map(|shown| shown["id"].clone()).collect();
+        assert!(ids.contains(&json!(of_one)) && ids.contains(&json!(of_other)) && ids.len() == 2, "{ids:?}");
+        one.end().exits(0);
+        let left = until("the end of the first one's", || Some(running()).filter(|left| left.len() == 1));
+        assert_eq!(
+            (&left[0]["id"], &left[0]["kind"], &left[0]["subject"]),
+            (&json!(of_other), &json!("process"), &json!("local"))
+        );
+        other.end().exits(0);
+        until("the end of the other one's", || running().is_empty().then_some(()));
+    }
+    let whys: Vec<_> = home.records_of("process_ended").iter().map(|record| record["why"].clone()).collect();
+    assert_eq!(whys, vec![json!("session_ended"); 4]);
 }

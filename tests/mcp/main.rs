@@ -10,6 +10,8 @@ mod home;
 mod project;
 
 #[cfg(test)]
+mod agent;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod clients;
@@ -27,5 +29,7 @@ mod program;
 mod resident;
 #[cfg(test)]
 mod tools;
+#[cfg(test)]
+mod turns;
 #[cfg(test)]
 mod waiting;

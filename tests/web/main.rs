@@ -15,6 +15,10 @@ mod project;
 mod program;
 
 #[cfg(test)]
+#[path = "../mcp/agent.rs"]
+mod agent;
+
+#[cfg(test)]
 mod answers;
 #[cfg(test)]
 mod api;
@@ -40,6 +44,8 @@ mod login;
 mod policy;
 #[cfg(test)]
 mod providers;
+#[cfg(test)]
+mod running;
 #[cfg(test)]
 mod skills;
 #[cfg(test)]

@@ -115,6 +115,10 @@ reasons! {
         NoSuchRepository => "no repository elsewhere is configured under that name\nhelp: see them with `capability repositories list`",
         /// There is no such schedule.
         NoSuchSchedule => "no schedule has that number\nhelp: see them with `capability schedules list`",
+        /// Nothing runs under that id.
+        NoSuchRun => "nothing runs under that id\nhelp: see what does with `capability running list`",
+        /// It was told to end, and is not gone yet.
+        StillEnding => "it was told to end, and is not gone yet\nhelp: look again with `capability running list`",
         /// There is no such open review.
         NoSuchReview => "no open review has that number\nhelp: see them with `capability reviews list`",
         /// A store did not answer.

@@ -2,6 +2,7 @@
 
 mod providers;
 mod results;
+mod running;
 mod skills;
 
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use capability_core::executor::{Executor, Parts, Setup};
 use capability_core::policy::{PolicyRevision, Registered};
 use capability_core::provider::HealthWatch;
 use capability_core::registry::Registry;
-use capability_core::session::{SessionId, SessionMint, SlotPath, Subject};
+use capability_core::session::{Principal, SessionId, SessionMint, SlotPath, Subject};
 use capability_core::store::{Approvals as _, MemoryResults, StoreFault};
 
 use crate::agents::Agents;
@@ -388,7 +389,7 @@ impl Host {
         Ok(self.approvals.find(id).await?.and_then(|found| found.filed))
     }
 
-    /// The slot in which a subject asked for this; `None` when there is no such question of that subject, or nothing of it is
+    /// The slot in which a subject asked for this, and for whom it did; `None` when there is no such question of that subject, or nothing of it is
     /// left.
     ///
     /// # Errors
@@ -397,9 +398,9 @@ impl Host {
         &self,
         subject: &Subject,
         id: ApprovalId,
-    ) -> Result<Option<Option<SlotPath>>, StoreFault> {
+    ) -> Result<Option<(Option<SlotPath>, Vec<Principal>)>, StoreFault> {
         let found = self.approvals.find(id).await?.filter(|found| found.summary.identity.subject == *subject);
-        Ok(found.and_then(|found| found.filed).map(|filed| filed.approval.slot))
+        Ok(found.and_then(|found| found.filed).map(|Filed { approval, .. }| (approval.slot, approval.behind)))
     }
 
     /// Erases a subject's whole journal, and says how many entries it had: recorded first, erased second. An empty one is
@@ -534,6 +535,7 @@ mod operators;
 mod repositories;
 
 pub use operators::Operators;
+pub use running::Running;
 
 /// What the operator bound to handles, opened.
 fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {

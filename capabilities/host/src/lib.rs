@@ -59,7 +59,7 @@ mod words;
 
 pub use agents::AgentHost;
 pub use error::{HostError, SettingError};
-pub use host::{Host, HostOptions, Operators};
+pub use host::{Host, HostOptions, Operators, Running};
 
 pub use cli::run;
 

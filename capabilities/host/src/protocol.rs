@@ -5,6 +5,7 @@ mod kept;
 mod mcp;
 mod policy;
 mod providers;
+mod running;
 mod skills;
 mod surface;
 
@@ -15,6 +16,7 @@ pub use mcp::{
 };
 pub use policy::{AskedCall, Compared, Eyes, PolicyQuestion, Reached};
 pub use providers::{ForeignTool, HealthTold, LookedAt, ProviderQuestion, ProvidersShown, ToolChange, claimed};
+pub use running::{RunningRequest, RunningShown};
 pub use skills::{SkillGiven, SkillPart, SkillQuestion};
 pub use surface::{DeferredRow, Lost, SurfaceShown, Unshown};
 
@@ -201,6 +203,8 @@ pub enum Request {
     ScheduleList(Proof),
     /// End a schedule. Operators only.
     ScheduleCancel(Proof, u64),
+    /// What runs on in the host. Operators only.
+    Running(RunningRequest),
     /// Every secret: where it comes from and whether it can be used.
     SecretList,
     /// Every configured repository.

@@ -14,6 +14,7 @@ mod mcp;
 mod policy;
 mod providers;
 mod questions;
+mod running;
 mod settings;
 mod skills;
 mod surface;
@@ -202,6 +203,7 @@ impl Service {
             Request::ScheduleCancel(proof, number) => {
                 document(&self.cancel_schedule(&self.operator(proof, peer)?, *number).await?)
             }
+            Request::Running(request) => self.of_running(request, peer).await,
             Request::SecretList => document(&crate::blocking::blocking(|| self.host.secret_states())),
             Request::RepositoryList => document(&self.host.repositories()),
             Request::RepositoryFetch(proof, name) => {
@@ -290,8 +292,8 @@ impl Service {
         }
     }
 
-    /// The same session in the slot that a question was asked in: what that slot declares now is what it is judged by, whoever
-    /// goes on with it. Whether there is such a question of this subject is the executor's to say.
+    /// The same session in the slot that a question was asked in, and for those for whom it was: what that slot and what each of them
+    /// declares now is what it is judged by, whoever goes on with it. Whether there is such a question of this subject is the executor's to say.
     async fn where_it_was_asked(&self, session: Session, id: ApprovalId) -> Result<Session, Fault> {
         // Whoever acts for another one goes on as it is, below that one, or not at all.
         if !session.behind().is_empty() {
@@ -299,9 +301,11 @@ impl Service {
         }
         let subject = &session.identity().subject;
         let asked = self.host.asked_in(subject, id).await.map_err(approvals::broken)?;
-        let Some(slot) = asked.filter(|slot| slot.as_ref() != session.slot()) else { return Ok(session) };
+        let another =
+            |(slot, behind): &(Option<SlotPath>, Vec<_>)| slot.as_ref() != session.slot() || !behind.is_empty();
+        let Some((slot, behind)) = asked.filter(another) else { return Ok(session) };
         let declarations = self.declared(subject, slot.as_ref())?;
-        Ok(self.host.sessions().open_in(slot, session.identity().clone(), declarations))
+        Ok(self.host.open_behind(&behind, slot, session.identity().clone(), declarations))
     }
 
     /// A session of a subject that was vouched for, with what its manifest declares now: the one of its command lines, or one of

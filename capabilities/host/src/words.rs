@@ -1,4 +1,6 @@
-//! Words that depend on a number.
+//! Words that depend on a number, and on who stands behind somebody.
+
+use capability_core::session::Principal;
 
 /// `1 record`, `2 records`.
 pub fn counted(count: impl TryInto<u64>, one: &str, many: &str) -> String {
@@ -7,6 +9,11 @@ pub fn counted(count: impl TryInto<u64>, one: &str, many: &str) -> String {
         Ok(count) => format!("{count} {many}"),
         Err(_) => many.to_owned(),
     }
+}
+
+/// Behind whoever asks: for whom that one acts, the nearest first. Nothing for whoever asks for itself.
+pub fn acting_for(principals: &[Principal]) -> String {
+    principals.iter().map(|principal| format!(", acting for {principal}")).collect()
 }
 
 #[cfg(test)]

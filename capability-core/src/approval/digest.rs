@@ -1,6 +1,7 @@
 //! What an approval must match: a keyed hash over exactly what would execute.
 
 use core::num::NonZeroU32;
+use std::borrow::Cow;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest as _, Sha256};
@@ -9,7 +10,7 @@ use super::GrantScope;
 use crate::contract::TargetKind;
 use crate::preview::Preview;
 use crate::provider::ProviderType;
-use crate::session::SessionIdentity;
+use crate::session::{Principal, SessionIdentity};
 
 /// The installation's key. Without it a digest of a short query cannot be guessed. It has no text form.
 #[derive(Clone)]
@@ -62,6 +63,8 @@ pub(crate) struct DigestInput<'a> {
     pub(crate) arguments: &'a [u8],
     pub(crate) target: Option<(TargetKind, &'a str)>,
     pub(crate) identity: &'a SessionIdentity,
+    /// For whom it is asked, the nearest first.
+    pub(crate) behind: Cow<'a, [Principal]>,
     /// Who carries it out: the kind, and the name of the configured connection, never in one text.
     pub(crate) provider: (ProviderType, &'a str),
     pub(crate) definition: Option<&'a [u8; 32]>,
@@ -71,12 +74,16 @@ pub(crate) struct DigestInput<'a> {
 impl DigestInput<'_> {
     /// HMAC-SHA-256 over a length-prefixed encoding: no two inputs share an encoding.
     pub(crate) fn digest(&self, key: &DigestKey) -> InvocationDigest {
-        let mut encoding = Encoding::under(key, b"capability invocation digest, version 3");
+        let mut encoding = Encoding::under(key, b"capability invocation digest, version 4");
         self.what(&mut encoding);
         encoding.field(self.arguments);
         self.acts_on(&mut encoding);
         encoding.field(self.identity.subject.as_str().as_bytes());
         encoding.field(self.identity.id.as_bytes());
+        encoding.field(&(self.behind.len() as u64).to_be_bytes());
+        for principal in self.behind.iter() {
+            encoding.field(principal.to_string().as_bytes());
+        }
         self.provider(&mut encoding);
         encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
         encoding.optional(self.preview.map(|preview| preview.text.as_bytes()));
@@ -232,7 +239,7 @@ mod tests {
     use crate::handle::SecretUse;
     use crate::preview::{Concern, Preview, Raise};
     use crate::provider::ProviderType;
-    use crate::session::{Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+    use crate::session::{Mode, Origin, Principal, SessionId, SessionIdentity, Subject, TurnId};
 
     fn identity(subject: &str, session: u8, turn: u64) -> SessionIdentity {
         SessionIdentity {
@@ -242,6 +249,11 @@ mod tests {
             origin: Origin::Model,
             turn: TurnId(turn),
         }
+    }
+
+    fn principal(subject: &str, agent: Option<&str>) -> Principal {
+        let agent = agent.and_then(crate::audit::ConfiguredName::of);
+        Principal { identity: identity(subject, 3, 1), slot: None, agent }
     }
 
     fn secret(variable: &str, secret: &str) -> SecretUse {
@@ -281,6 +293,7 @@ mod tests {
             arguments: br#"{"id":9007199254740992}"#,
             target: Some((TargetKind::Url, "https://a.example/")),
             identity: &alice,
+            behind: [][..].into(),
             provider: (ProviderType::Compiled, "compiled"),
             definition: None,
             preview: None,
@@ -297,6 +310,10 @@ mod tests {
             DigestInput { target: None, ..base() },
             DigestInput { identity: &bob, ..base() },
             DigestInput { identity: &later, ..base() },
+            DigestInput { behind: vec![principal("bob", None)].into(), ..base() },
+            DigestInput { behind: vec![principal("carol", None)].into(), ..base() },
+            DigestInput { behind: vec![principal("bob", Some("critic"))].into(), ..base() },
+            DigestInput { behind: vec![principal("bob", None), principal("carol", None)].into(), ..base() },
             DigestInput { provider: (ProviderType::Edge, "compiled"), ..base() },
             DigestInput { provider: (ProviderType::Compiled, "edge"), ..base() },
             DigestInput { definition: Some(&[0; 32]), ..base() },
@@ -306,10 +323,10 @@ mod tests {
         assert_eq!(bytes.len(), digests.len());
         assert_eq!(base().digest(&key), base().digest(&key));
 
-        // A repeated call is the same in another session and with another look, and different in everything else.
+        // A repeated call is the same in another session, for anybody and with another look, and different in everything else.
         let repeated: std::collections::BTreeSet<_> =
             digests.iter().map(|input| *input.repeated(&key).as_bytes()).collect();
-        assert_eq!(repeated.len(), digests.len() - 1 - previews.len());
+        assert_eq!(repeated.len(), digests.len() - 5 - previews.len());
         let on_target = |input: DigestInput<'_>| input.covered(&key, GrantScope::Target);
         assert_eq!(on_target(base()), on_target(DigestInput { arguments: b"{}", ..base() }));
         assert_ne!(on_target(base()), on_target(DigestInput { target: None, ..base() }));

@@ -10,7 +10,7 @@ use crate::contract::{Class, Risk, TargetKind};
 use crate::policy::Verdict;
 use crate::preview::Preview;
 use crate::provider::{ProviderDecision, ProviderType};
-use crate::session::{SessionIdentity, SlotPath};
+use crate::session::{Principal, Session, SessionIdentity, SlotPath};
 use crate::time::Timestamp;
 
 /// A pending invocation's random name: 128 bits, 32 hexadecimal digits as text. Knowing it lets one resume, never approve.
@@ -78,6 +78,9 @@ pub struct PendingApproval {
     /// The slot of the subject's agent that asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<SlotPath>,
+    /// For whom it is asked, the nearest first: what each of them may not do when it runs is not done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<Principal>,
     /// The normalised bytes that would execute.
     #[serde(with = "text_bytes")]
     pub arguments: Vec<u8>,
@@ -105,6 +108,13 @@ pub struct PendingApproval {
     pub created_at: Timestamp,
     /// When it expires, answered or not.
     pub expires_at: Timestamp,
+}
+
+impl PendingApproval {
+    /// Whether a session of its subject is in the slot that asked, and acts for those for whom it was asked.
+    pub(crate) fn is_of(&self, session: &Session) -> bool {
+        self.slot.as_ref() == session.slot() && session.acts_for(&self.behind)
+    }
 }
 
 /// Who would carry out a call that waits. The digest of an approval binds to the same provider.

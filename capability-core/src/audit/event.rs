@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{ChannelNamed, ChannelRule, ConfiguredName, EdgeSet, FamilyName, RulesAsked, SchemaPlace, SkillSet};
+use super::{
+    ChannelNamed, ChannelRule, ConfiguredName, EdgeSet, FamilyName, InvocationId, RulesAsked, RunStopped, SchemaPlace,
+    SkillSet,
+};
 use crate::approval::{ApprovalId, DenialReason, GrantEnd, GrantId};
 use crate::code::{Code, Stage};
 use crate::contract::{CapabilityName, Class};
@@ -15,12 +18,6 @@ use crate::policy::{Contribution, PolicyRevision, Verdict};
 use crate::provider::{ProviderDecision, ProviderType, ToolTag};
 use crate::session::{Mode, Origin, SessionId, SessionIdentity, SlotPath, Subject, TurnId};
 use crate::time::Timestamp;
-
-/// An invocation's name in the log: half of it random per start, half counted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct InvocationId(pub(crate) [u8; 16]);
-
-crate::hex::hex_text!(InvocationId, 16, "an invocation id is 32 hexadecimal digits");
 
 /// One event and when it happened. A sink adds the number and the chain.
 #[derive(Debug, Clone, Serialize)]
@@ -301,6 +298,8 @@ pub enum SettingKey {
     },
     /// A skill was accepted or taken out of use.
     Skill(SkillSet),
+    /// What ran on was stopped by an operator.
+    Stopped(RunStopped),
     /// An edge or relay was switched on or off.
     Edge(EdgeSet),
     /// What a subject keeps was erased.

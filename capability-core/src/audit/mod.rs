@@ -16,13 +16,13 @@ mod ticket;
 
 pub use channel::{ChannelKind, ChannelName, ChannelNameError, ChannelNamed, ChannelRule};
 pub use event::{
-    ApprovalStep, Asked, Contributions, Event, GrantStep, Granted, InvocationId, OutcomeKind, ProvidedBy, Record,
-    RecoveryKind, SettingKey,
+    ApprovalStep, Asked, Contributions, Event, GrantStep, Granted, OutcomeKind, ProvidedBy, Record, RecoveryKind,
+    SettingKey,
 };
 pub use memory::MemorySink;
-pub use names::{ConfiguredName, FamilyName, SchemaPlace};
+pub use names::{ConfiguredName, FamilyName, InvocationId, SchemaPlace};
 pub use rules::{NamedRule, RulesAsked};
 pub use secret::SecretSource;
-pub use setting::{EdgeSet, SkillSet};
+pub use setting::{EdgeSet, RunKind, RunStopped, SkillSet};
 pub use sink::{LineHash, Receipt, Sink, SinkFault, Submission};
 pub(crate) use ticket::{AuditTicket, Ending};

@@ -1,9 +1,15 @@
 //! Words that a record may hold, because nobody who asks can choose them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::contract::CapabilityName;
 use crate::handle::is_configured_name;
+
+/// An invocation's name in the log: half of it random per start, half counted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InvocationId(pub(crate) [u8; 16]);
+
+crate::hex::hex_text!(InvocationId, 16, "an invocation id is 32 hexadecimal digits");
 
 /// The first segment of a registered name; it cannot be made from other text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -17,7 +23,8 @@ impl From<CapabilityName> for FamilyName {
 }
 
 /// A name that an operator wrote into the configuration: `[a-z][a-z0-9_-]*`, at most 32 bytes; it cannot be made from other text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct ConfiguredName(Box<str>);
 
 impl ConfiguredName {
@@ -25,6 +32,20 @@ impl ConfiguredName {
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         is_configured_name(name).then(|| Self(name.into()))
+    }
+}
+
+impl TryFrom<String> for ConfiguredName {
+    type Error = &'static str;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::of(&name).ok_or("a configured name is `[a-z][a-z0-9_-]*`, at most 32 bytes")
+    }
+}
+
+impl core::fmt::Display for ConfiguredName {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

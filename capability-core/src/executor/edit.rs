@@ -34,7 +34,7 @@ impl Executor {
     /// act. The original is superseded by it, for good, and keeps its turn's reservation. A changed call that validation or
     /// policy refuses supersedes the original as well, and nothing comes in its place.
     ///
-    /// Needs a session of the subject and slot that proposed the original, as [`Executor::resume`] does: what it declares is what
+    /// Needs a session of the subject and slot that proposed the original, and for the same others, as [`Executor::resume`] does: what it declares is what
     /// counts now. What the proposer claimed about its own call is not said of the changed one.
     ///
     /// # Errors
@@ -50,7 +50,8 @@ impl Executor {
         self.expire_due().await.map_err(|_| AnswerFault::Store)?;
         let original = self.pending(id, self.0.environment.now()).await?;
         let asked = &original.approval;
-        if asked.identity.subject != session.identity().subject || asked.slot.as_ref() != session.slot() {
+        let is_own = asked.identity.subject == session.identity().subject && asked.is_of(session);
+        if !is_own {
             return Err(AnswerFault::Not(Moved::Unknown));
         }
         let name = original.approval.capability.clone();

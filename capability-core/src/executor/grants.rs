@@ -369,6 +369,7 @@ fn stored_input<'a>(
         arguments: &approval.arguments,
         target: approval.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
         identity: &approval.identity,
+        behind: approval.behind.as_slice().into(),
         provider: (provider.provider_type, &provider.provider_id),
         definition: provider.binding(),
         preview: approval.preview.as_ref(),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::{Executor, Inner};
+use crate::code::Code;
 use crate::contract::{Capability, Network};
-use crate::policy::{Binding, Contributor, OptIn, Policy, Question, Verdict, evaluate};
+use crate::policy::{Binding, Contributor, OptIn, Policy, Question, Verdict, declared, evaluate};
 use crate::provider::decide;
 use crate::provider::{
     Decisions, ProvidedTool, ProviderDecision, ProviderFact, ProviderSnapshot, ProviderState, ProviderType,
@@ -82,7 +83,7 @@ impl Admitting<'_> {
         let decision = elsewhere.unwrap_or_else(|| ProviderDecision::compiled(entry, bound));
         // As a call of it ends: before policy is asked.
         if held.built().is_err() && !self.session.identity().mode.is_refused_on_entry() {
-            return decision.blocked(crate::code::Code::SchemaFault);
+            return decision.blocked(Code::SchemaFault);
         }
         let scoped = entry.scope().map(|scope| held.requires(scope));
         self.admitted(entry, decision, None, scoped)
@@ -174,32 +175,42 @@ impl Admitting<'_> {
         };
         let judged = evaluate(&question);
         if identity.mode.is_refused_on_entry() {
-            return decision.blocked(crate::code::Code::ModeRefused);
-        }
-        let declared = self.session.declarations();
-        // What no declaration can be meant for is not there, as if it were not declared at all.
-        if scoped.is_some_and(|always| !declared.cover_some(name, !always)) {
-            return decision.blocked(crate::code::Code::Undeclared);
+            return decision.blocked(Code::ModeRefused);
         }
         // What a call names may make it another question.
         let scope_is_open = scoped.is_some();
         let is_open = named.is_none()
             && (scope_is_open || entry.target().argument.is_some())
             && self.policy.looks_at_arguments(name);
+        let own = [self.session.declarations()].into_iter();
+        let may = scoped.map(|always| Declarations::may_all_cover(own, name, !always));
         let stands = |contributor: Contributor| match contributor {
-            Contributor::Declared => !scope_is_open || declared.deny_all(name),
+            Contributor::Declared => may != Some(true),
             Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => !is_open,
             Contributor::Delegation => !is_open && !scope_is_open,
             _ => true,
         };
         let denies =
             judged.contributions().iter().filter(|said| said.verdict == Verdict::Deny && stands(said.contributor));
-        // What a subject does not declare is not there for it, whatever else stands against it.
-        let denied = denies.min_by_key(|said| said.contributor != Contributor::Declared);
-        match denied {
+        // What a subject does not declare is not there for it, whatever else stands against it; nor is what somebody does not declare
+        // for whom it acts, whichever scope is named.
+        match denies.min_by_key(|said| said.contributor != Contributor::Declared) {
+            Some(said) if said.contributor == Contributor::Declared => decision.blocked(said.code),
+            // What no declaration can be meant for is not there, as if it were not declared at all.
+            _ if may == Some(false) => decision.blocked(Code::Undeclared),
+            _ if self.is_withheld(&question, scoped) => decision.blocked(Code::Delegation).hidden(),
             Some(said) => decision.blocked(said.code),
             None => decision,
         }
+    }
+
+    /// Whether somebody for whom the session acts declares no such call.
+    fn is_withheld(&self, question: &Question<'_>, scoped: Option<bool>) -> bool {
+        let behind = self.session.behind();
+        if let Some(always) = scoped {
+            return !behind.is_empty() && !self.session.may_declare(question.capability.name().as_str(), !always);
+        }
+        behind.iter().any(|ancestor| declared(question, &ancestor.declarations).0 == Verdict::Deny)
     }
 }
 

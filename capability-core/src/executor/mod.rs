@@ -292,7 +292,7 @@ impl Executor {
     /// Goes on with a pending invocation once it was answered: the stored bytes, under the stored identity, in the
     /// stricter of both modes, through all six stages again.
     ///
-    /// Needs a session of the subject that proposed it, in the slot that it was proposed in.
+    /// Needs a session of the subject that proposed it, in the slot that it was proposed in, and for those for whom it was.
     pub async fn resume(&self, session: &Session, id: ApprovalId) -> Outcome {
         let course = match self.enter(session, Proposal::new(String::new(), 0, Vec::new())) {
             Err(stopped) => stopped.0,
@@ -344,11 +344,11 @@ impl Executor {
             return Err(course.refuse(Code::StoreUnavailable));
         };
         // Somebody else's approval and none at all are told apart to nobody. What one slot asked for is judged by what that slot
-        // declares now, and by no other one's manifest.
+        // declares now, and by no other one's manifest; what was asked for somebody, by what that one may do now.
         let asker = &course.ticket.session;
         let own = |found: &Found| {
             found.summary.identity.subject == asker.identity().subject
-                && found.filed.as_ref().is_none_or(|filed| filed.approval.slot.as_ref() == asker.slot())
+                && found.filed.as_ref().is_none_or(|filed| filed.approval.is_of(asker))
         };
         let Some(Found { summary, filed, reason, note, successor }) = found.filter(own) else {
             return Err(course.refuse(Code::ApprovalUnknown));

@@ -347,7 +347,7 @@ impl Ruled {
 }
 
 /// What a manifest says to a call: nothing at all, unless it declares it.
-fn declared(question: &Question<'_>, declarations: &Declarations) -> (Verdict, Code) {
+pub(crate) fn declared(question: &Question<'_>, declarations: &Declarations) -> (Verdict, Code) {
     let name = question.capability.name().as_str();
     // A provider's tool may be declared by itself, or with all of its provider's.
     let tool = match (question.scope, question.target) {

@@ -22,8 +22,8 @@ mod verdict;
 mod window;
 mod written;
 
-pub(crate) use contributor::evaluate_into;
 pub use contributor::{Binding, CONTRIBUTORS, Contribution, Contributor, OptIn, Question, evaluate, explain};
+pub(crate) use contributor::{declared, evaluate_into};
 pub use fit::{Lint, Registered};
 pub use judge::{Considered, Fate, RulesSaid};
 pub use mistake::Mistake;

@@ -258,6 +258,12 @@ impl ProviderDecision {
         self
     }
 
+    /// The same, of what nobody is shown.
+    pub(crate) fn hidden(mut self) -> Self {
+        self.admission_status = AdmissionStatus::Hidden;
+        self
+    }
+
     /// Why it cannot run now, as a word with a sentence and a help; none while it can.
     #[must_use]
     pub const fn code(&self) -> Option<Code> {

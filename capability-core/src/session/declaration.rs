@@ -236,7 +236,6 @@ impl Declarations {
     }
 
     /// The scopes that are declared, or that something is asked for, by name for `name`.
-    #[cfg(feature = "analysis")]
     pub(crate) fn scopes(&self, name: &str) -> impl Iterator<Item = &str> {
         let demanded = self.demands.iter().map(|(declared, _)| declared);
         self.listed().iter().chain(demanded).filter(move |declared| declared.name == name).filter_map(|declared| {
@@ -247,22 +246,17 @@ impl Declarations {
         })
     }
 
-    /// Whether some call of `name` is declared, where calls of it can have a scope: by one that names a scope, or by one that
-    /// names none, if there are calls without one.
-    pub(crate) fn cover_some(&self, name: &str, without_scope: bool) -> bool {
-        match &self.listed {
-            Listed::Everything => true,
-            Listed::Only(listed) => listed.iter().any(|declared| {
-                declared.name == name && declared.is_scoped() || without_scope && declared.covers(name, None)
-            }),
-        }
-    }
-
-    /// Whether every call of `name` is denied.
-    pub(crate) fn deny_all(&self, name: &str) -> bool {
-        let of_every = |declared: &Declaration| declared.name == name && !matches!(declared.scope, Scope::Exactly(_));
-        self.demands.iter().any(|(about, demand)| *demand == Demand::Deny && of_every(about))
-            || self.of_all == Some(Demand::Deny)
+    /// Whether some call of `name` is declared by all of these, and denied by none: with a scope that suits them all, or without one,
+    /// if there are calls without.
+    pub(crate) fn may_all_cover<'d>(
+        all: impl Iterator<Item = &'d Self> + Clone,
+        name: &str,
+        without_scope: bool,
+    ) -> bool {
+        // A scope that nobody names stands for every other one.
+        let scopes = all.clone().flat_map(|one| one.scopes(name)).map(Some).chain([Some("\0")]);
+        let suits = |one: &Self, scope| one.cover(name, scope) && one.demand(name, scope) != Some(Demand::Deny);
+        scopes.chain(without_scope.then_some(None)).any(|scope| all.clone().all(|one| suits(one, scope)))
     }
 
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
@@ -380,7 +374,8 @@ mod tests {
             ("tool.call:mcp.call", true, true),
             ("mcp.connect:*", true, false),
         ] {
-            assert_eq!(only(&[declared]).cover_some("mcp.call", without), covered, "{declared} {without}");
+            let may = Declarations::may_all_cover([&only(&[declared])].into_iter(), "mcp.call", without);
+            assert_eq!(may, covered, "{declared} {without}");
         }
         assert!(!only(&[]).cover("fs.read", None));
         assert!(Declarations::everything().cover("fs.read", Some("x")));
@@ -456,7 +451,12 @@ mod tests {
             assert_eq!(all.demand("mcp.call", scope), Some(Demand::Deny), "{scope:?}");
         }
         assert_eq!(all.demand("mcp.connect", Some("docs")), None);
-        assert!(all.deny_all("mcp.call") && !declared.deny_all("mcp.call"));
+        let may = |all: &[&Declarations]| Declarations::may_all_cover(all.iter().copied(), "mcp.call", false);
+        assert!(!may(&[&all]) && may(&[&declared]));
+        // Of several manifests each must let the same call through.
+        let (docs, other) = (only(&["mcp.call:docs"]), only(&["mcp.call:other"]));
+        assert!(may(&[&docs]) && may(&[&other, &declared]) && !may(&[&docs, &declared]) && !may(&[&docs, &other]));
+        assert!(may(&[&docs, &Declarations::everything(), &only(&["mcp.call:*"])]) && !may(&[&docs, &only(&[])]));
         let all = Declarations::everything().demanding(demands(&[("fs.read", Demand::Deny)]), Some(Demand::Ask));
         assert_eq!((all.demand("fs.read", None), all.demand("x.y", None)), (Some(Demand::Deny), Some(Demand::Ask)));
     }

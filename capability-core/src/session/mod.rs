@@ -5,17 +5,21 @@
 
 mod declaration;
 mod identity;
+mod principal;
 mod slot;
 
 pub(crate) use declaration::SECRET_BIND;
 pub use declaration::{DECLARED_EFFECTS, Declaration, DeclarationError, Declarations, Demand, Required};
 pub use identity::{Mode, Origin, SessionId, SessionIdentity, Subject, SubjectError, TurnId};
+pub use principal::Principal;
 pub use slot::SlotPath;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
+
+use crate::audit::ConfiguredName;
 
 /// Somebody who may propose: a stored identity, what its subject's manifest declares, and a way to end it.
 ///
@@ -40,8 +44,19 @@ struct Who {
 pub struct Ancestor {
     /// Who, in which mode.
     pub identity: Arc<SessionIdentity>,
+    /// The slot of its subject's agent.
+    pub slot: Option<SlotPath>,
     /// What its subject's manifest declares.
     pub declarations: Arc<Declarations>,
+    /// The configured agent that acts for it; none where no agent does, but a schedule.
+    pub agent: Option<ConfiguredName>,
+}
+
+impl Ancestor {
+    /// As it is kept with what is asked for.
+    fn kept(&self) -> Principal {
+        Principal { identity: (*self.identity).clone(), slot: self.slot.clone(), agent: self.agent.clone() }
+    }
 }
 
 /// The sessions that act for one, which end when it does.
@@ -131,21 +146,26 @@ impl SessionMint {
     /// not do either, and it ends when its parent ends.
     #[must_use]
     pub fn open_for(&self, parent: &Session, identity: SessionIdentity, declarations: Declarations) -> Session {
-        self.open_for_in(parent, None, identity, declarations)
+        self.open_for_in(parent, (None, None), identity, declarations)
     }
 
-    /// The same for one slot of the child's own agent.
+    /// The same for one slot of the child's own agent, and by a configured agent where one acts.
     #[must_use]
     pub fn open_for_in(
         &self,
         parent: &Session,
-        slot: Option<SlotPath>,
+        (agent, slot): (Option<ConfiguredName>, Option<SlotPath>),
         mut identity: SessionIdentity,
         declarations: Declarations,
     ) -> Session {
         let above = parent.0.as_ref();
         identity.mode = identity.mode.max(above.identity.mode);
-        let nearest = Ancestor { identity: Arc::clone(&above.identity), declarations: Arc::clone(&above.declarations) };
+        let nearest = Ancestor {
+            identity: Arc::clone(&above.identity),
+            slot: above.slot.clone(),
+            declarations: Arc::clone(&above.declarations),
+            agent,
+        };
         let child = Who {
             identity: Arc::new(identity),
             slot,
@@ -188,6 +208,19 @@ impl Session {
         &self.0.behind
     }
 
+    /// Whoever it acts for, as that is kept with what it asks for.
+    #[must_use]
+    pub fn principals(&self) -> Vec<Principal> {
+        self.behind().iter().map(Ancestor::kept).collect()
+    }
+
+    /// Whether it acts for exactly these, in this order: what was asked for them is gone on with by no other one.
+    pub(crate) fn acts_for(&self, principals: &[Principal]) -> bool {
+        let own = self.behind();
+        own.len() == principals.len()
+            && own.iter().zip(principals).all(|(ancestor, other)| ancestor.kept().is_the_same(other))
+    }
+
     /// Ends the session and every session that acts for it: what runs is cancelled, what comes later is turned away, and
     /// both are audited.
     pub fn end(&self) {
@@ -227,6 +260,13 @@ impl Session {
     pub fn declares_tool(&self, name: &str, provider: &str, tool: &str) -> bool {
         let covers = |declared: &Declarations| declared.cover_tool(name, provider, tool);
         covers(self.declarations()) && self.behind().iter().all(|ancestor| covers(&ancestor.declarations))
+    }
+
+    /// Whether some call of `name`, with whatever scope, or without one if there are such calls, is declared by its subject and by
+    /// everybody for whom it acts, and denied by none of their manifests.
+    pub(crate) fn may_declare(&self, name: &str, without_scope: bool) -> bool {
+        let above = self.behind().iter().map(|ancestor| ancestor.declarations.as_ref());
+        Declarations::may_all_cover(core::iter::once(self.declarations()).chain(above), name, without_scope)
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {

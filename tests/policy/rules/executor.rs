@@ -1,8 +1,14 @@
 //! What a caller and the log learn of rules.
 
+use core::num::NonZeroU32;
+
+use capability_core::audit::ConfiguredName;
+use capability_core::executor::AnswerFault;
 use capability_core::policy::Verdict;
-use capability_core::session::{Declarations, Mode};
+use capability_core::session::{Declaration, Declarations, Mode, Session};
+use capability_core::store::Moved;
 use capability_core::{Code, Outcome, Stage};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fixtures::Bench;
@@ -114,6 +120,108 @@ async fn whoever_acts_for_another_is_bound_by_the_other() {
     let late = bench.mint.open_for(&parent, identity(&bench.subject, 9, Mode::Live, 1), Declarations::everything());
     assert_eq!(bench.executor.invoke(&late, read()).await.code(), Some(Code::SessionEnded));
     assert!(bench.executor.invoke(&bench.session, read()).await.code().is_none(), "a child's end is not its parent's");
+}
+
+/// A session that declares this, for one that declares that, and so on to the first.
+fn chain(bench: &Bench, turn: u64, declared: &[Vec<Declaration>]) -> Session {
+    let mut last: Option<Session> = None;
+    for (at, listed) in (1..).zip(declared) {
+        let (identity, listed) = (identity(&bench.subject, at, Mode::Live, turn), Declarations::only(listed.clone()));
+        last = Some(match &last {
+            None => bench.mint.open(identity, listed),
+            Some(parent) => bench.mint.open_for(parent, identity, listed),
+        });
+    }
+    last.expect("somebody")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    /// Whoever acts for others is shown what all of them declare, and nothing else: each tool that is listed has a call that is not
+    /// refused for what a manifest says, and each that is not listed has none.
+    #[test]
+    fn what_is_listed_for_somebody_is_what_everybody_behind_it_declares(
+        declared in prop::collection::vec(
+            prop::collection::vec(
+                prop::sample::select(&["lab.scoped:a", "lab.scoped:b", "lab.scoped:*", "lab.asks", "lab.act_read_local", "tool.call:lab.asks"][..])
+                    .prop_map(|name| name.parse::<Declaration>().unwrap()),
+                0..5,
+            ),
+            1..4,
+        )
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let bench = Bench::new();
+            let decisions = bench.executor.decisions(&chain(&bench, 1, &declared));
+            let behaved = json!({ "behaviour": "answer" });
+            let scoped = ["a", "b", "c"].map(|server| json!({ "server": server }));
+            for (name, calls) in [
+                ("lab.scoped", &scoped[..]),
+                ("lab.asks", &[json!({ "text": "t" })][..]),
+                ("lab.act_read_local", &[behaved][..]),
+            ] {
+                let listed = decisions.compiled(name, NonZeroU32::MIN).expect("decided").is_visible();
+                let mut runs = false;
+                for (turn, arguments) in (2..).zip(calls) {
+                    let session = chain(&bench, turn, &declared);
+                    let outcome = bench.executor.invoke(&session, proposal(name, arguments)).await;
+                    runs |= !matches!(outcome.code(), Some(Code::Undeclared | Code::Delegation));
+                    let called = bench.executor.decisions_called(&session, &name.replace('.', "-"));
+                    let named = called.compiled(name, NonZeroU32::MIN).is_some_and(|one| one.is_visible());
+                    assert_eq!(named, listed, "{name}: {declared:?}");
+                }
+                assert_eq!(listed, runs, "{name}: {declared:?}");
+            }
+        });
+    }
+}
+
+/// What was asked for somebody is gone on with for that one alone, and by what that one may do then.
+#[tokio::test]
+async fn what_a_child_asked_for_is_resumed_below_whoever_it_acts_for() {
+    let bench = Bench::new();
+    let parent = |listed: &[&str], slot: Option<&str>| {
+        let (identity, slot) = (identity(&bench.subject, 7, Mode::Live, 1), slot.map(|slot| slot.parse().unwrap()));
+        let listed = listed.iter().map(|text| text.parse().unwrap()).collect();
+        bench.mint.open_in(slot, identity, Declarations::only(listed))
+    };
+    let child = |parent: &Session, agent: Option<&str>| {
+        let by = (agent.and_then(ConfiguredName::of), None);
+        bench.mint.open_for_in(parent, by, identity(&bench.subject, 8, Mode::Live, 1), Declarations::everything())
+    };
+    let (may, agent) = (&["lab.asks"][..], Some("critic"));
+    let asked =
+        bench.executor.invoke(&child(&parent(may, None), agent), proposal("lab.asks", &json!({ "text": "t" }))).await;
+    let id = asked.approval().expect("it is pending");
+    let filed = bench.found(id).await.and_then(|found| found.filed).expect("content").approval;
+    assert_eq!(
+        filed.behind.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [format!("{} (agent critic)", bench.subject)]
+    );
+
+    // An edit is no way around it either.
+    let alone = bench.executor.edit(&bench.operator(), &bench.session, id, r#"{"text":"u"}"#).await;
+    assert!(matches!(alone, Err(AnswerFault::Not(Moved::Unknown))), "{alone:?}");
+    bench.approve(id).await;
+    let resumed = async |session: &Session| bench.executor.resume(session, id).await;
+    for other in [
+        bench.session.clone(),
+        child(&parent(may, Some("planner")), agent),
+        child(&parent(may, None), Some("writer")),
+        child(&parent(may, None), None),
+        child(&child(&parent(may, None), agent), agent),
+    ] {
+        assert_eq!(resumed(&other).await.code(), Some(Code::ApprovalUnknown));
+    }
+    for narrower in [&[][..], &["lab.order"]] {
+        let outcome = resumed(&child(&parent(narrower, None), agent)).await;
+        assert_eq!((outcome.stage(), outcome.code()), (Stage::Policy, Some(Code::Delegation)));
+    }
+    assert_eq!(bench.world().ran(), 0);
+    assert!(resumed(&child(&parent(may, None), agent)).await.result().is_some());
+    assert_eq!(resumed(&child(&parent(may, None), agent)).await.code(), Some(Code::ApprovalConsumed));
 }
 
 /// Many rules: the record has an end, and says how many it does not name.

@@ -7,6 +7,7 @@
 //! directory, and with it the socket at which the local subject is served, is out of the program's sight; where the machine cannot
 //! do that, no agent is started.
 
+mod running;
 mod turn;
 
 use std::collections::{BTreeMap, HashMap};
@@ -111,6 +112,11 @@ struct Live {
     chain: Vec<String>,
     /// Who started it.
     parent: Subject,
+    /// The call that did.
+    invocation: InvocationId,
+    began_at: Timestamp,
+    /// When its time is over.
+    ends_at: Timestamp,
     stop: CancellationToken,
     gone: CancellationToken,
 }
@@ -299,9 +305,13 @@ impl Agents {
             if own >= MAX_RUNNING_AGENTS || turns.live.len() >= MOST_RUNNING {
                 return Err(BrokerFault::AgentsBusy);
             }
-            let session = host.sessions().open_for_in(parent, settings.slot.clone(), identity, declared);
+            let by = (Some(name.clone()), settings.slot.clone());
+            let session = host.sessions().open_for_in(parent, by, identity, declared);
             let (session_of, parent) = (session.clone(), parent.identity().subject.clone());
-            let live = Live { session: session_of, chain, parent, stop: stop.clone(), gone: gone.clone() };
+            let (began_at, invocation) = (self.environment.now(), lease.invocation());
+            let ends_at = began_at.after(settings.timeout);
+            let (stop, gone) = (stop.clone(), gone.clone());
+            let live = Live { session: session_of, chain, parent, invocation, began_at, ends_at, stop, gone };
             turns.live.insert(connection, live);
             session
         };

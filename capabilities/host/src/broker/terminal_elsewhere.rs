@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use capability_core::Environment;
-use capability_core::audit::Sink;
+use capability_core::audit::{InvocationId, Sink};
 use capability_core::handle::{
     BackgroundCommand, BrokerFault, Command, CommandEnd, Lease, ProcessId, ProcessPage, ProcessSeen,
 };
@@ -56,6 +56,14 @@ impl Processes {
     }
 
     pub async fn stop(&self, _: &Subject, _: ProcessId) -> Result<ProcessPage, BrokerFault> {
+        Err(BrokerFault::UnknownProcess)
+    }
+
+    pub fn running(&self) -> Vec<(Subject, InvocationId, ProcessSeen)> {
+        Vec::new()
+    }
+
+    pub async fn end(&self, _: ProcessId) -> Result<(), BrokerFault> {
         Err(BrokerFault::UnknownProcess)
     }
 

@@ -15,6 +15,7 @@ use super::policy::{Explain, ReachArgs};
 use super::providers::Providers;
 use super::repositories::Repositories;
 use super::reviews::{Reviews, State};
+use super::running::Running;
 use super::schedules::Schedules;
 use super::secrets::Secrets;
 use super::self_model::SelfModelArgs;
@@ -122,6 +123,9 @@ pub enum Command {
     /// See and end the calls that are made at times (operators)
     #[command(subcommand)]
     Schedules(Schedules),
+    /// See and stop agents and commands in the background that are under way (operators)
+    #[command(subcommand)]
+    Running(Running),
     /// See configured repositories, and fetch those that are elsewhere (operators)
     #[command(subcommand)]
     Repositories(Repositories),

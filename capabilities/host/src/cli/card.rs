@@ -8,7 +8,7 @@ use crate::display::arguments::{Key, Value, rows};
 use crate::display::target::{Decoded, target};
 use crate::display::text::{Line, Piece, Reading, lines, pieces};
 use crate::protocol::turn_in_words;
-use crate::words::counted;
+use crate::words::{acting_for, counted};
 
 /// The card as text, no line longer than `width` columns where the terminal has said how many it has.
 pub fn card(pending: &PendingApproval, width: Option<usize>) -> String {
@@ -25,14 +25,13 @@ pub fn card(pending: &PendingApproval, width: Option<usize>) -> String {
     }
     paper.ours(&format!("  {:<9} {}, risk {}", "class", pending.class, pending.risk.as_str()));
     let identity = &pending.identity;
-    paper.ours(&format!(
-        "  {:<9} {}{} ({}), {}",
-        "asked by",
-        identity.subject,
-        pending.slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default(),
-        identity.origin.as_str(),
-        turn_in_words(identity.turn)
-    ));
+    let slot = pending.slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default();
+    let (origin, turn) = (identity.origin.as_str(), turn_in_words(identity.turn));
+    let way = match acting_for(&pending.behind) {
+        none if none.is_empty() => format!(" ({origin})"),
+        others => format!("{others}, by way of {origin}"),
+    };
+    paper.ours(&format!("  {:<9} {}{slot}{way}, {turn}", "asked by", identity.subject));
     if let Some(carrier) = &pending.provider {
         paper.ours(&format!("  {:<9} by {carrier}", "runs"));
     }
@@ -235,6 +234,25 @@ mod tests {
         ] {
             pending.provider = serde_json::from_value(carrier).unwrap();
             assert!(card(&pending, None).contains(&told.to_owned()), "{told}");
+        }
+    }
+
+    #[test]
+    fn for_whom_an_agent_acts_stands_on_the_card() {
+        let mut pending = pending(json!({}), "x");
+        let asked = "  asked by  mind (model), turn 1".to_owned();
+        assert!(card(&pending, None).contains(&asked));
+        let identity = |subject: &str| json!({"id": "0123456789abcdef0123456789abcdef", "subject": subject, "mode": "live", "origin": "model", "turn": 1});
+        let behind = |agent: &str| json!([{ "identity": identity("agent:kitchen"), "slot": "planner", "agent": agent }, { "identity": identity("local") }]);
+        pending.behind = serde_json::from_value(behind("critic")).unwrap();
+        let asked = "  asked by  mind, acting for agent:kitchen/planner (agent critic), acting for local, by way of model, turn 1";
+        assert!(card(&pending, None).contains(&asked.to_owned()), "{:?}", card(&pending, None));
+        // No other text comes so far.
+        for agent in ["critic)\n  class     read_only", "\u{202e}", ""] {
+            assert!(
+                serde_json::from_value::<Vec<capability_core::session::Principal>>(behind(agent)).is_err(),
+                "{agent:?}"
+            );
         }
     }
 

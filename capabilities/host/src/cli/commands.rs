@@ -130,6 +130,7 @@ pub async fn perform(connection: &Connection<'_>, line: CommandLine, output: Out
         Command::Reviews(command) => super::reviews::reviews(connection, command, &proofs, output).await,
         Command::State(command) => super::reviews::state(connection, command, &proofs, output).await,
         Command::Schedules(command) => super::schedules::perform(connection, command, &proofs, output).await,
+        Command::Running(command) => super::running::perform(connection, command, &proofs, output).await,
         Command::Repositories(command) => super::repositories::perform(connection, command, &proofs, output).await,
         Command::Secrets(command) => super::secrets::perform(connection, command, output).await,
         Command::Journal(command) => journal(connection, command, &proofs, output).await,

@@ -18,6 +18,7 @@ mod render;
 mod report;
 mod repositories;
 mod reviews;
+mod running;
 mod schedules;
 mod secrets;
 mod self_model;

@@ -133,16 +133,22 @@ impl Host {
         };
         let executor = self.executor();
         let mut outcome = executor.invoke(&session, Proposal::new(name, version.get(), plan.arguments)).await;
+        let mut resumed = None;
         if let Some(approval) = outcome.approval() {
             let _ = store.ended(number, "pending").await;
             // It waits for as long as any question does, and no longer.
             if executor.answered(&session, approval).await.is_ok() {
                 // By then its maker's manifest may say something else.
-                let Some(session) = self.session_of(&maker, number, &plan.capability) else { return };
-                outcome = executor.resume(&session, approval).await;
+                let Some(later) = self.session_of(&maker, number, &plan.capability) else { return };
+                outcome = executor.resume(&later, approval).await;
+                resumed = Some(later);
             }
         }
         let _ = store.ended(number, outcome.kind().as_str()).await;
+        // The turn was for this one call: whatever it left running ends with it, and so does whoever it started.
+        for session in resumed.iter().chain([&session]) {
+            executor.end_session(session).await;
+        }
     }
 
     /// A fresh turn of a schedule, for the subject and slot that made it. What its maker may not do for the reason that brought it
@@ -163,7 +169,7 @@ impl Host {
     }
 
     /// What a subject declares now in a slot, by its manifest.
-    fn declarations(&self, subject: &Subject, slot: Option<&SlotPath>) -> Declarations {
+    pub(crate) fn declarations(&self, subject: &Subject, slot: Option<&SlotPath>) -> Declarations {
         if *subject == Subject::local() {
             return Declarations::everything();
         }

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use capability_core::Session;
 use capability_core::approval::{
-    ApprovalId, ApprovalSummary, DenialLoop, DenialReason, HistoryEntry, MAX_NOTE_BYTES, Operator,
+    ApprovalId, ApprovalSummary, DenialLoop, DenialReason, Filed, HistoryEntry, MAX_NOTE_BYTES, Operator,
 };
 use capability_core::audit::Receipt;
 use capability_core::executor::AnswerFault;
@@ -99,8 +99,10 @@ impl Service {
         let executor = self.host.executor();
         let found = executor.approval(operator, id).await.map_err(broken)?;
         let found = found.ok_or_else(|| Fault::refused("no approval has that id", LIST))?;
-        let (identity, slot) = (found.summary.identity, found.filed.and_then(|filed| filed.approval.slot));
-        let session = self.session_for(identity.subject, slot.as_ref(), identity.mode, identity.turn, None)?;
+        let asked = found.filed.map(|Filed { approval, .. }| (approval.slot, approval.behind));
+        let (identity, (slot, behind)) = (found.summary.identity, asked.unwrap_or_default());
+        let declarations = self.declared(&identity.subject, slot.as_ref())?;
+        let session = self.host.open_behind(&behind, slot, identity, declarations);
         let edited = executor.edit(operator, &session, id, arguments.as_bytes()).await.map_err(refused)?;
         let (successor, superseded) = (edited.successor(), edited.superseded);
         if superseded {

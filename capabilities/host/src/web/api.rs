@@ -317,6 +317,9 @@ struct Card {
 /// What a caller wrote.
 #[derive(Serialize, JsonSchema)]
 struct Content {
+    /// For whom it is asked, the nearest first: a subject, with its slot behind a `/` and the agent in parentheses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    acts_for: Vec<String>,
     /// The exact text that would run: JSON.
     arguments: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -334,6 +337,7 @@ struct Content {
 impl Content {
     fn of(pending: &PendingApproval) -> Self {
         Self {
+            acts_for: pending.behind.iter().map(ToString::to_string).collect(),
             arguments: String::from_utf8_lossy(&pending.arguments).into_owned(),
             preview: pending.preview.as_ref().map(|preview| preview.text.clone()),
             because: pending.because.iter().map(|code| code.as_str()).collect(),

@@ -11,6 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::display::target::Brief;
 use crate::service::Service;
+use crate::words::acting_for;
 
 /// One call that waits.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct Waiting {
     pub summary: ApprovalSummary,
     /// What it acts on.
     pub target: Option<Brief>,
+    /// For whom it is asked, in words behind its subject.
+    pub acts_for: String,
     /// The same for calls of one subject that ask for the same thing.
     same: [u8; 32],
 }
@@ -26,7 +29,7 @@ pub struct Waiting {
 impl Waiting {
     /// One that stands for itself.
     pub const fn new(summary: ApprovalSummary, target: Option<Brief>) -> Self {
-        Self { summary, target, same: [0; 32] }
+        Self { summary, target, acts_for: String::new(), same: [0; 32] }
     }
 }
 
@@ -85,10 +88,10 @@ impl Board {
                 Some(known) => Waiting { summary, ..known.clone() },
                 None => match service.host().filed(operator, summary.id).await? {
                     Some(filed) => {
-                        let same = same(&filed.approval);
+                        let (same, acts_for) = (same(&filed.approval), acting_for(&filed.approval.behind));
                         // A proposer decides how long a target is; what is kept for everybody who looks is bounded.
                         let target = filed.approval.target.map(|(kind, target)| Brief::of(kind, &target));
-                        Waiting { same, target, summary }
+                        Waiting { same, target, acts_for, summary }
                     }
                     // It ended while we looked.
                     None => continue,
@@ -109,6 +112,7 @@ fn same(approval: &PendingApproval) -> [u8; 32] {
         approval.capability.as_bytes(),
         &approval.version.get().to_be_bytes(),
         approval.identity.subject.as_str().as_bytes(),
+        acting_for(&approval.behind).as_bytes(),
         kind.as_bytes(),
         target.as_bytes(),
         &approval.arguments,

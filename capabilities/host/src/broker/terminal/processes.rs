@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use capability_core::Environment;
-use capability_core::audit::{Asked, Event, Record, Sink, Submission};
+use capability_core::audit::{Asked, Event, InvocationId, Record, Sink, Submission};
 use capability_core::handle::{
     BackgroundCommand, BrokerFault, HowEnded, Lease, ProcessEnd, ProcessId, ProcessPage, ProcessSeen, SessionEnding,
 };
@@ -132,6 +132,19 @@ impl Processes {
         process.stop(ProcessEnd::Cancelled);
         timeout(GONE, process.over()).await.map_err(|_| BrokerFault::Unavailable)?;
         Ok(process.page(u64::MAX, u64::MAX))
+    }
+
+    /// Those of everybody that have not ended, the oldest first: whose, by which call, and what is told of them.
+    pub fn running(&self) -> Vec<(Subject, InvocationId, ProcessSeen)> {
+        self.0.table.running().iter().map(|process| process.told()).collect()
+    }
+
+    /// Ends one, whosever it is, and waits until nothing of it is left.
+    pub async fn end(&self, id: ProcessId) -> Result<(), BrokerFault> {
+        let process = self.0.table.running().into_iter().find(|process| process.is(id));
+        let process = process.ok_or(BrokerFault::UnknownProcess)?;
+        process.stop(ProcessEnd::Cancelled);
+        timeout(GONE, process.over()).await.map_err(|_| BrokerFault::TimedOut)
     }
 
     /// Ends those that were begun in this session: nobody asks in it any more.

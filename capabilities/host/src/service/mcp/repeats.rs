@@ -10,14 +10,17 @@ use capability_core::session::{SlotPath, Subject};
 use capability_core::surface::Tool;
 use sha2::{Digest, Sha256};
 
+use crate::words::acting_for;
+
 /// The most that are remembered; what waits longest is forgotten first.
 const MOST: usize = 1024;
 
-/// What makes two calls one: who asks, for which tool by which name, with which arguments, byte for byte.
+/// What makes two calls one: who asks, for whom, for which tool by which name, with which arguments, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Same {
     subject: Subject,
     slot: Option<SlotPath>,
+    behind: String,
     tool: String,
     arguments: [u8; 32],
 }
@@ -26,19 +29,26 @@ impl Same {
     pub fn of(session: &Session, tool: &Tool, called: &str, arguments: &str) -> Self {
         let (decision, subject) = (tool.decision(), session.identity().subject.clone());
         let named = [decision.capability.as_str(), &decision.version.to_string(), called];
-        Self { slot: session.slot().cloned(), ..Self::named(subject, &named, arguments) }
+        let behind = acting_for(&session.principals());
+        Self { slot: session.slot().cloned(), behind, ..Self::named(subject, &named, arguments) }
     }
 
     /// None of the names holds a line break: they are names of capabilities and of tools that there are.
     pub fn named(subject: Subject, tool: &[&str], arguments: &str) -> Self {
-        Self { subject, slot: None, tool: tool.join("\n"), arguments: Sha256::digest(arguments).into() }
+        Self {
+            subject,
+            slot: None,
+            behind: String::new(),
+            tool: tool.join("\n"),
+            arguments: Sha256::digest(arguments).into(),
+        }
     }
 
     /// All of it in bytes, no two of them alike.
     pub fn bytes(&self) -> Vec<u8> {
-        // Neither a subject nor a slot holds one.
+        // Neither a subject nor a slot holds one, and neither does an agent's name.
         let slot = self.slot.as_ref().map(|slot| format!("/{slot}")).unwrap_or_default();
-        let head = format!("{}{slot}\n{}\n", self.subject, self.tool);
+        let head = format!("{}{slot}{}\n{}\n", self.subject, self.behind, self.tool);
         [head.as_bytes(), &self.arguments].concat()
     }
 }

@@ -17,6 +17,7 @@ use crate::web::forms::Named;
 use crate::web::guard::Who;
 use crate::web::refused::Refused;
 use crate::web::{Web, answer, difference, shown};
+use crate::words::acting_for;
 
 /// `GET /approvals/{id}`.
 pub async fn page(State(web): Here, who: Who, Named(id): Named) -> Result<Response, Refused> {
@@ -109,7 +110,7 @@ fn facts(web: &Web, pending: &PendingApproval) -> Markup {
         @if let Some(entry) = &entry { p.summary #summary { (entry.row.summary) } }
         dl.facts #facts {
             div { dt { "Asked by" } dd #asked-by {
-                (identity.subject) @if let Some(slot) = &pending.slot { " in " (slot) } ", by way of " (identity.origin.as_str()) ", " (turn_in_words(identity.turn))
+                (identity.subject) @if let Some(slot) = &pending.slot { " in " (slot) } (acting_for(&pending.behind)) ", by way of " (identity.origin.as_str()) ", " (turn_in_words(identity.turn))
                 ", session " code { (identity.id) }
             } }
             div { dt { "Asked because" } dd #because {

@@ -11,6 +11,7 @@ mod opt_ins;
 pub mod policy;
 mod providers;
 mod queue;
+mod running;
 mod skills;
 mod subjects;
 
@@ -55,6 +56,8 @@ pub fn routes() -> Router<Shared> {
         .route("/skills/{name}", get(skills::page))
         .route("/skills/{name}/accept", post(skills::accept))
         .route("/skills/{name}/remove", post(skills::remove))
+        .route("/running", get(running::page))
+        .route("/running/{id}/stop", post(running::stop))
         .route("/optins", get(opt_ins::page))
         .route("/optins/{family}", post(opt_ins::set))
         .route("/subjects", get(subjects::page))
@@ -67,12 +70,13 @@ pub fn routes() -> Router<Shared> {
 }
 
 /// The pages that the head of each leads to: where, and what it is called.
-const PLACES: [(&str, &str); 7] = [
+const PLACES: [(&str, &str); 8] = [
     ("/", "Queue"),
     ("/grants", "Grants"),
     ("/policy", "Policy"),
     ("/audit", "Audit"),
     ("/providers", "Providers"),
+    ("/running", "Running"),
     ("/optins", "Opt-ins"),
     ("/subjects", "Subjects"),
 ];

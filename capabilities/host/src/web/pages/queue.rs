@@ -88,7 +88,7 @@ fn row(waiting: &Waiting) -> Markup {
                     }
                 }
                 " "
-                span.by { "asked by " (summary.identity.subject) }
+                span.by { "asked by " (summary.identity.subject) (waiting.acts_for) }
             }
             p.expires { "expires " (time(summary.expires_at, true)) }
         }

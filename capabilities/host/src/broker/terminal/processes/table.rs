@@ -69,7 +69,8 @@ impl Process {
             subject: asked.identity.subject.clone(),
             session: asked.identity.id,
             invocation: asked.invocation,
-            command: command.argv.join(" ").chars().take(MOST_SHOWN).collect(),
+            // Before it is cut: half a secret is none that anybody would find.
+            command: redaction.redactor().text(&command.argv.join(" ")).chars().take(MOST_SHOWN).collect(),
             timeout_ms: command.timeout_ms,
             began_at,
             began: Instant::now(),
@@ -140,6 +141,15 @@ impl Process {
         }
     }
 
+    /// Whose it is, by which call, and what is told of it.
+    pub fn told(&self) -> (Subject, InvocationId, ProcessSeen) {
+        (self.subject.clone(), self.invocation, self.seen())
+    }
+
+    pub fn is(&self, id: ProcessId) -> bool {
+        self.id == id
+    }
+
     pub fn page(&self, stdout: u64, stderr: u64) -> ProcessPage {
         // Before the outputs: what is over by now has written everything.
         let process = self.seen();
@@ -189,6 +199,11 @@ impl Table {
         let mut held = self.held();
         held.sweep();
         held.processes.iter().filter(|process| process.subject == *subject).cloned().collect()
+    }
+
+    /// Those that have not ended, whosever they are.
+    pub fn running(&self) -> Vec<Arc<Process>> {
+        self.held().processes.iter().filter(|process| process.ended_at().is_none()).cloned().collect()
     }
 
     pub fn find(&self, subject: &Subject, id: ProcessId) -> Option<Arc<Process>> {

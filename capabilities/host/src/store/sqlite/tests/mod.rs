@@ -56,6 +56,7 @@ fn filed(number: u64, subject: &str, expires: i64) -> Filed {
         risk: Risk::High,
         identity: identity(subject),
         slot: None,
+        behind: Vec::new(),
         arguments: format!(r#"{{"query":"{MARKER} é"}}"#).into_bytes(),
         target: Some((TargetKind::Url, format!("https://{MARKER}.example/"))),
         preview: Some(Preview { text: MARKER.to_owned(), rests_on: vec![[9; 32]], ..Preview::default() }),
