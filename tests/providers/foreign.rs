@@ -390,7 +390,7 @@ async fn a_secret_in_two_pieces_of_an_answer_is_taken_out_of_both() {
 #[tokio::test]
 async fn what_has_gone_away_meanwhile_delivers_nothing() {
     let bench = bench_with(vec![classified(definition("docs", "find"))]);
-    let supplied = std::sync::Arc::clone(&bench.supplied);
+    let supplied = Arc::clone(&bench.supplied);
     bench.bindings.answer_tools(move |_| {
         let gone = ProviderState {
             reach: ProviderReach::Offline("it went away"),
