@@ -14,6 +14,9 @@ use crate::people;
 use crate::program::{fact, ran, runs, waits};
 use crate::project;
 
+/// The skill that a suite finds a prompt in, by the name it has for clients of this host.
+const PROMPT: &str = "test-simple_prompt";
+
 /// The household with tools of a conformance suite's names.
 fn suite() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -51,9 +54,11 @@ impl Listening {
         let configured = std::fs::read_to_string(home.data().join("config.toml")).unwrap();
         let more = "[subjects.ben]\ncapabilities = [\"house.greet\", \"house.think\", \"self.introspect\"]\n";
         let listening = "[mcp]\nlisten = \"127.0.0.1:0\"\nhosts = [\"mcp.home\"]\npatience = \"20s\"\n";
-        let declared = "\"house.count\", \"test.simple_text\", \"test.error_handling\", \"test.input_required_result_elicitation\", \"test.input_required_result_tampered_state\", \"test.input_required_result_request_state\"]";
-        let configured = if is_suite { configured.replace("\"house.count\"]", declared) } else { configured };
-        home.configure(&format!("{}{more}", configured.replace("[mcp]\n", listening)));
+        let suited = if is_suite { Self::suit(&home, &configured) } else { configured };
+        home.configure(&format!("{}{more}", suited.replace("[mcp]\n", listening)));
+        if is_suite {
+            home.operate(&["skills", "accept", PROMPT]).exits(0);
+        }
         let mut child = home.command(&["serve", "--no-web", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = child.stdout.take().unwrap();
         let mut said = Vec::new();
@@ -66,6 +71,24 @@ impl Listening {
         let address = said["mcp"].as_str().unwrap_or_else(|| panic!("{said}"));
         let port = address.strip_prefix("http://127.0.0.1:").unwrap().strip_suffix("/mcp").unwrap().parse().unwrap();
         Self { home, child, port }
+    }
+
+    /// Declares what a suite calls by names of its own, and lays a skill beside the data directory: a prompt, and a resource.
+    fn suit(home: &Home, configured: &str) -> String {
+        let folder = home.top().join("skills");
+        let skill = folder.join(PROMPT);
+        std::fs::create_dir_all(&skill).unwrap();
+        std::fs::write(skill.join("SKILL.md"), "This is a simple prompt for testing.").unwrap();
+        std::fs::write(skill.join("text.md"), "This is the content of the static text resource.").unwrap();
+        let manifest = format!(
+            "name = \"{PROMPT}\"\nversion = \"1.0.0\"\ndescription = \"Says something.\"\nresources = [\"text.md\"]\n\
+             compatible = {{ from = \"0.1.0\", before = \"1.0.0\" }}\n[[tool]]\ncapability = \"house.greet\"\nversion = 1\n"
+        );
+        std::fs::write(skill.join("skill.toml"), manifest).unwrap();
+        let suite = include_str!("../fixtures/mcp/suite.rs");
+        let named = suite.split("(name = ").skip(1).filter_map(|rest| rest.split(',').next());
+        let declared = named.fold("\"house.count\"".to_owned(), |all, one| format!("{all}, {one}"));
+        format!("{}[skills]\nfolder = {folder:?}\n", configured.replace("\"house.count\"", &declared))
     }
 
     /// Ends it, and gives what it said on standard error.
@@ -96,7 +119,7 @@ impl Drop for Listening {
 /// A client by hand, one connection a request.
 pub struct Http {
     port: u16,
-    headers: Vec<(String, String)>,
+    pub headers: Vec<(String, String)>,
     next: u64,
 }
 
@@ -130,7 +153,7 @@ impl Answer {
 const NEWER: [(&str, &str); 1] = [("MCP-Protocol-Version", "2026-07-28")];
 
 impl Http {
-    fn with(&self, headers: &[(&str, &str)]) -> Self {
+    pub fn with(&self, headers: &[(&str, &str)]) -> Self {
         let mut own = self.headers.clone();
         own.retain(|(key, _)| !headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(key)));
         own.extend(
@@ -168,7 +191,7 @@ impl Http {
     }
 
     /// The same, answered while it goes on.
-    fn begin(&self, message: &Value) -> Ongoing {
+    pub fn begin(&self, message: &Value) -> Ongoing {
         let body = message.to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -223,7 +246,7 @@ impl Http {
 }
 
 /// A request that goes on while others are answered: what comes is read as it comes.
-struct Ongoing {
+pub struct Ongoing {
     stream: TcpStream,
     seen: String,
 }
@@ -231,7 +254,7 @@ struct Ongoing {
 impl Ongoing {
     /// Reads until that has come.
     #[track_caller]
-    fn until(&mut self, word: &str) -> &str {
+    pub fn until(&mut self, word: &str) -> &str {
         let mut buffer = [0; 4096];
         while !self.seen.contains(word) {
             let read = self.stream.read(&mut buffer).unwrap();
@@ -243,7 +266,7 @@ impl Ongoing {
 
     /// The message in an event that holds this word.
     #[track_caller]
-    fn event(&mut self, word: &str) -> Value {
+    pub fn event(&mut self, word: &str) -> Value {
         self.until(word);
         let event = |seen: &str| {
             let line = seen.lines().find(|line| line.contains(word))?;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use capability_core::Code;
 use capability_core::approval::Operator;
 use capability_core::audit::OutcomeKind as Kind;
-use capability_core::executor::{Outcome, Proposal};
+use capability_core::executor::{Effect, Outcome, Proposal};
 use capability_core::handle::BrokerFault;
 use capability_core::provider::{ProviderReach, Standing};
 use capability_core::session::{Session, Subject};
@@ -349,5 +349,35 @@ async fn what_a_server_was_given_is_in_no_description() {
         let bytes = std::fs::read(lab.data().join(file)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains("token-of-all") && !text.contains("dG9rZW4tb2YtYWxs"), "{file}");
+    }
+}
+
+/// The call was made, and its answer is there to be had: it is asked for where the server marked that it broke off, by the older
+/// generation alone. Where there is no rest, nobody knows what became of the call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_is_broken_off_is_read_to_its_end_or_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    for (revision, breaks, kind, rests) in [
+        (REVISIONS[1], "3", Kind::Executed, &["rest 1", "rest 2", "rest 3"][..]),
+        (REVISIONS[2], "gone", Kind::Failed, &["rest 1"]),
+        (REVISIONS[0], "3", Kind::Failed, &[]),
+    ] {
+        let file = dir.path().join(format!("{revision}-{breaks}"));
+        let told = [&*format!("revision={revision}"), "strict=yes", &*format!("breaks={breaks}")];
+        let web = WebServer::ours(0, &file, &told);
+        let lab = Lab::new(&web.config(""));
+        let operator = lab.operator().await;
+        lab.connect("lab").await.unwrap();
+        let outcome = lab.call(&operator, "alpha", json!({})).await;
+        assert_eq!(outcome.kind(), kind, "{revision}: {outcome:?} {:?}", outcome.message());
+        if kind == Kind::Executed {
+            assert!(text(&outcome).starts_with("anybody"), "{outcome:?}");
+        } else {
+            assert_eq!(outcome.effect(), Effect::Unknown, "{revision}: {outcome:?}");
+        }
+        let noted = notes(&file);
+        assert_eq!(noted.iter().filter(|note| note.starts_with("called")).count(), 1, "{revision}: made once");
+        let asked: Vec<_> = noted.iter().filter(|note| note.starts_with("rest")).collect();
+        assert_eq!(asked, rests, "{revision}");
     }
 }

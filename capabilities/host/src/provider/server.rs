@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use capability_core::audit::{Event, ProvidedBy, Record, SettingKey};
 use capability_core::handle::{BrokerFault, ProviderConnected, ToolReply};
-use capability_core::provider::{ProvidedTool, ProviderDecision, ProviderType, Standing, Whose};
+use capability_core::provider::{ProvidedTool, ProviderDecision, ProviderType, Standing, ToolDefinition, Whose};
 use capability_core::session::Subject;
 use capability_core::store::StoreFault;
 use tokio::sync::Mutex as Turn;
@@ -446,12 +446,12 @@ impl Server {
         let arguments = core::str::from_utf8(arguments).map_err(|_| BrokerFault::MalformedReply)?;
         let _one_call = if is_serial { Some(self.common.serial.lock().await) } else { None };
         let connection = self.connection().ok_or(BrokerFault::Unavailable)?;
-        self.is_still(&connection, native, judged, false).await?;
-        let mut answer = connection.peer.call(native, arguments).await;
+        let tool = self.is_still(&connection, native, judged, false).await?;
+        let mut answer = connection.peer.call(&tool, arguments).await;
         if answer == Err(PeerFault::Session) {
             // Nothing was called, and the server may be another one by now.
-            self.is_still(&connection, native, judged, true).await?;
-            answer = connection.peer.call(native, arguments).await;
+            let tool = self.is_still(&connection, native, judged, true).await?;
+            answer = connection.peer.call(&tool, arguments).await;
         }
         if matches!(answer, Err(PeerFault::Closed | PeerFault::Session | PeerFault::Malformed)) {
             connection.doubted.notify_one();
@@ -459,23 +459,24 @@ impl Server {
         mcp::of_call(answer, &self.common.given.redactor())
     }
 
-    /// Whether a tool still is what was judged, by a list that is not old.
+    /// The tool, if it still is what was judged, by a list that is not old.
     async fn is_still(
         &self,
         connection: &Connection,
         native: &str,
         judged: &[u8; 32],
         doubted: bool,
-    ) -> Result<(), BrokerFault> {
+    ) -> Result<Arc<ToolDefinition>, BrokerFault> {
         let _turn = self.turn.lock().await;
         self.refresh(connection, doubted).await.map_err(fault)?;
         if !connection.listed().is_read {
             return Err(BrokerFault::Unavailable);
         }
-        let is_same = self.state().tools.iter().any(|tool| {
+        let state = self.state();
+        let same = state.tools.iter().find(|tool| {
             tool.definition().id.native == native && tool.digest() == judged && tool.standing() == Standing::Accepted
         });
-        if is_same { Ok(()) } else { Err(BrokerFault::DefinitionChanged) }
+        same.map(|tool| Arc::clone(tool.definition())).ok_or(BrokerFault::DefinitionChanged)
     }
 
     pub(super) fn changes(&self) -> Vec<PinChange> {

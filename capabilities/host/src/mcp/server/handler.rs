@@ -92,7 +92,7 @@ impl Handler {
             () = context.ct.cancelled() => Err(cancelled()),
             read = whole(read) => read.and_then(|read| read).map_err(|fault| match fault.exit {
                 // What is not there is the asker's mistake, and no fault of the host's.
-                4 => ErrorData::invalid_params(fault.message.clone(), None),
+                ABSENT => ErrorData::invalid_params(fault.message.clone(), None),
                 _ => internal(&fault),
             }),
         }
@@ -353,21 +353,29 @@ impl ServerHandler for Handler {
         }
         let uri = params.uri;
         let Some((name, path)) = skills::named(&uri) else {
-            return Err(ErrorData::resource_not_found("no resource of this server has that address", None));
+            return Err(absent(&uri, "no resource of this server has that address", Age::of(&context)));
         };
         let request = McpRequest::SkillPart(again(&self.0.caller), name.to_owned(), path.to_owned());
-        let read = self.document(request);
-        self.told(&context, async { read.await.map(|part| skills::part(&uri, path, part).into()) }).await
+        let read = async {
+            match self.document(request).await {
+                Ok(part) => Ok(Ok(skills::part(&uri, path, part).into())),
+                Err(fault) if fault.exit == ABSENT => Ok(Err(absent(&uri, &fault.message, Age::of(&context)))),
+                Err(fault) => Err(fault),
+            }
+        };
+        self.told(&context, read).await?
     }
 
     /// What is none of the methods, or is one with parameters that it cannot have.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let skilled = self.0.skills && OF_SKILLS.contains(&request.method.as_str());
-        if skilled || KNOWN.contains(&request.method.as_str()) {
+        let method = request.method.as_str();
+        let skilled = self.0.skills && OF_SKILLS.contains(&method);
+        let older = Age::of(&context) == Age::Older && OLDER.contains(&method);
+        if skilled || older || KNOWN.contains(&method) {
             return Err(ErrorData::invalid_params("the parameters are not those of this method", None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "this server has no such method", None))
@@ -378,7 +386,19 @@ impl ServerHandler for Handler {
 const OF_SKILLS: [&str; 4] = ["prompts/list", "prompts/get", "resources/list", "resources/read"];
 
 /// Methods that this server has.
-const KNOWN: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+const KNOWN: [&str; 3] = ["server/discover", "tools/list", "tools/call"];
+
+/// Those of before 2026: for whoever says that it is of a newer age there are none of them.
+const OLDER: [&str; 2] = ["initialize", "ping"];
+
+/// How a fault says that there is nothing of that name.
+const ABSENT: u8 = 4;
+
+/// No such resource, as either age says it. The address is the asker's own.
+fn absent(uri: &str, message: &str, age: Age) -> ErrorData {
+    let code = if age == Age::Newer { ErrorCode::INVALID_PARAMS } else { ErrorCode::RESOURCE_NOT_FOUND };
+    ErrorData::new(code, message.to_owned(), Some(serde_json::json!({ "uri": uri })))
+}
 
 fn cancelled() -> ErrorData {
     ErrorData::internal_error("the call was called off", None)

@@ -22,8 +22,21 @@ pub struct Lifted {
     pub arguments: Option<Arguments>,
 }
 
+/// What is said of a request whose id another one has that waits for its answer.
+pub const TAKEN: &str = "the id is that of a request that is under way";
+
 /// The protocol's name of a call.
 const CALL: &str = "tools/call";
+
+/// Methods whose answer comes page by page.
+const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+
+/// What a request of a list has that the library takes for nothing where it is something else.
+#[derive(Deserialize)]
+struct Page<'m> {
+    #[serde(borrow, default, rename = "cursor")]
+    _cursor: Option<Cow<'m, str>>,
+}
 
 /// What every message has, as text.
 #[derive(Deserialize)]
@@ -79,6 +92,12 @@ pub fn lift(bytes: &[u8]) -> Result<Lifted, JsonRpcError> {
         }
         Err(_) => return Err(refusal(None, ErrorCode::PARSE_ERROR, "the message is no JSON")),
     };
+    let is_list = envelope.method.as_deref().is_some_and(|method| LISTS.contains(&method));
+    if let Some(params) = envelope.params.filter(|params| is_list && params.get() != "null")
+        && !(is_object(params.get().as_bytes()) && serde_json::from_str::<Page<'_>>(params.get()).is_ok())
+    {
+        return Err(refusal(id(&envelope), ErrorCode::INVALID_PARAMS, "the mark of a page is a text"));
+    }
     if envelope.method.as_deref() != Some(CALL) {
         return Ok(Lifted { message: bytes.to_vec(), arguments: None });
     }

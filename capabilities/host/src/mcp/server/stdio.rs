@@ -1,16 +1,19 @@
 //! Messages on lines, as clients that start a program speak with it.
 
+use std::collections::HashSet;
 use std::io;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, GetExtensions, JsonRpcError, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ErrorCode, GetExtensions, JsonRpcError, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::lift::{lift, read, refusal};
+use super::lift::{TAKEN, lift, read, refusal};
 
 /// The longest message, in bytes: the largest arguments, escaped, and what stands around them.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -27,6 +30,9 @@ pub struct Lines<R> {
     owed: Option<Vec<u8>>,
     /// Whether a request has come yet. Before one, nothing else means anything.
     opened: bool,
+    /// The ids of requests that wait for their answers. The library has one place for each id: a second request would take the
+    /// first one's, and the end of either would call the other off.
+    under_way: HashSet<RequestId>,
     writer: Option<mpsc::Sender<Vec<u8>>>,
     written: Option<JoinHandle<()>>,
 }
@@ -48,6 +54,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             too_long: false,
             owed: None,
             opened: false,
+            under_way: HashSet::new(),
             writer: Some(sender),
             written: Some(written),
         }
@@ -94,11 +101,23 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         match &mut message {
             ClientJsonRpcMessage::Request(request) => {
                 self.opened = true;
+                if !self.under_way.insert(request.id.clone()) {
+                    self.owe(&refusal(None, ErrorCode::INVALID_REQUEST, TAKEN));
+                    return None;
+                }
                 if let Some(arguments) = arguments {
                     request.request.extensions_mut().insert(arguments);
                 }
             }
             _ if !self.opened => return None,
+            ClientJsonRpcMessage::Notification(notice) => {
+                // What is called off is not answered.
+                if let ClientNotification::CancelledNotification(cancelled) = &notice.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.under_way.remove(id);
+                }
+            }
             _ => {}
         }
         Some(message)
@@ -115,6 +134,15 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     type Error = io::Error;
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        match &item {
+            ServerJsonRpcMessage::Response(response) => {
+                self.under_way.remove(&response.id);
+            }
+            ServerJsonRpcMessage::Error(error) => {
+                let _ = error.id.as_ref().is_some_and(|id| self.under_way.remove(id));
+            }
+            ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => {}
+        }
         let writer = self.writer.clone();
         async move {
             let line = line(&item)?;

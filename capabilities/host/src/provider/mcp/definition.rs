@@ -4,7 +4,7 @@ use capability_core::provider::{Claims, DefinitionFault, MAX_DEFINITION_BYTES, T
 use capability_core::redact::Redactor;
 use serde_json::{Map, Value};
 
-use super::schema;
+use super::{mirror, schema};
 
 /// The most bytes that are shown of a name that is not taken.
 const MAX_SHOWN: usize = 128;
@@ -21,8 +21,9 @@ pub struct Described {
 }
 
 /// Reads one entry of a list. What its server was given is taken out of all of it: a definition is kept, shown to people and
-/// put before models. A name that holds some of it is no name.
-pub fn described(provider: &str, entry: &Value, given: &Redactor) -> Described {
+/// put before models. A name that holds some of it is no name. With `mirrors`, arguments are said in headers where it asks for that, and
+/// one that asks for what cannot be is not taken.
+pub fn described(provider: &str, entry: &Value, given: &Redactor, mirrors: bool) -> Described {
     let bytes = entry.to_string().len();
     let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
     let refused = |fault| {
@@ -43,6 +44,9 @@ pub fn described(provider: &str, entry: &Value, given: &Redactor) -> Described {
     let output = entry.get("outputSchema").filter(|schema| !schema.is_null());
     let is_object = input.get("type").and_then(Value::as_str) == Some("object");
     if !is_object || !schema::is_bounded(input) || !output.is_none_or(schema::is_bounded) {
+        return refused(DefinitionFault::Schema);
+    }
+    if mirrors && !mirror::is_sound(input) {
         return refused(DefinitionFault::Schema);
     }
     Described { definition: definition(provider, name, entry, input.clone()), fault: None, bytes }
@@ -76,7 +80,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn described(provider: &str, entry: &Value) -> Described {
-        super::described(provider, entry, &Redactor::new([]))
+        super::described(provider, entry, &Redactor::new([]), true)
     }
 
     fn fault(entry: &Value) -> Option<DefinitionFault> {
@@ -109,6 +113,11 @@ mod tests {
             assert_eq!(fault(&json!({"name": "a", "inputSchema": schema})), Some(DefinitionFault::Schema), "{schema}");
         }
         assert_eq!(fault(&json!({"name": "a"})), Some(DefinitionFault::Schema));
+        let mirrored = json!({"type": "object", "properties": {"a": {"type": "number", "x-mcp-header": "A"}}});
+        let mirrored = json!({"name": "a", "inputSchema": mirrored});
+        assert_eq!(fault(&mirrored), Some(DefinitionFault::Schema));
+        // Where nothing is mirrored, it is a word like any other.
+        assert_eq!(super::described("lab", &mirrored, &Redactor::new([]), false).fault, None);
         let output = json!({"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#"}});
         assert_eq!(fault(&output), Some(DefinitionFault::Schema));
     }
@@ -137,11 +146,11 @@ mod tests {
             "outputSchema": {"type": "object", "description": "hunter2-hunter2"},
             "annotations": {"title": "hunter2-hunter2"},
         });
-        let one = super::described("lab", &entry, &given);
+        let one = super::described("lab", &entry, &given, true);
         let text = serde_json::to_string(&one.definition).unwrap();
         assert!(one.fault.is_none() && !text.contains("hunter2") && !text.contains("aHVudGVyMi"), "{text}");
         assert_eq!(one.definition.description, format!("token {MARK}, {MARK}"));
-        let named = super::described("lab", &named("hunter2-hunter2"), &given);
+        let named = super::described("lab", &named("hunter2-hunter2"), &given, true);
         assert_eq!((named.fault, named.definition.id.native.as_str()), (Some(DefinitionFault::Name), MARK));
     }
 

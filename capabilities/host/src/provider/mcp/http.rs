@@ -14,10 +14,10 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::credential::Credentials;
-use super::events::Events;
+use super::events::{Events, Left};
 use super::given::Given;
 use super::message::{self, Incoming, MAX_MESSAGE};
 use super::peer::{MODERN, PeerFault};
@@ -28,6 +28,10 @@ use crate::secrets::NoRoom;
 const MAX_WIRE_BYTES: usize = 2 * MAX_MESSAGE;
 /// How long telling something may take that nobody waits for.
 const TELL: Duration = Duration::from_secs(5);
+/// How long a server that breaks a stream off is left alone where it does not say, and never less.
+const LEFT_ALONE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_millis(100));
+/// The longest that a server may want to be left alone: nobody waits longer for the rest of an answer.
+const MAX_LEFT_ALONE: Duration = Duration::from_secs(60);
 /// The longest session name that a server may give.
 const MAX_SESSION: usize = 1024;
 
@@ -37,7 +41,7 @@ pub const GREETING: &str = "initialize";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const LEFT_OFF: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The way to a server that is reached over HTTP. Cheap to clone.
 #[derive(Clone)]
@@ -77,6 +81,14 @@ struct Greeted {
     version: &'static str,
     /// What the server calls the session, where it keeps one.
     session: Option<HeaderValue>,
+}
+
+/// A message that is sent, and what of it is said in headers as well.
+pub struct Question<'q> {
+    pub method: &'q str,
+    pub text: String,
+    /// What of its parameters.
+    pub mirrored: HeaderMap,
 }
 
 /// What a way is made of.
@@ -133,25 +145,41 @@ impl HttpWay {
         *self.0.state() = State::default();
     }
 
-    /// Asks, and gives every message that comes to `take`, until the answer to `id` is among them.
+    /// Asks, and gives every message that comes to `take`, until the answer to `id` is among them. A server of the older generation
+    /// may break the stream off and have the rest of it asked for: by whoever asks, for as long as they wait.
     pub async fn ask(
         &self,
         id: u64,
-        method: &str,
-        tool: Option<&str>,
-        text: String,
+        question: Question<'_>,
         pass: &Pass,
         take: impl Fn(Incoming) -> Option<String>,
     ) -> Result<Value, PeerFault> {
-        let request = self.post(method, tool, text, pass)?;
+        let is_greeting = question.method == GREETING;
+        let request = self.post(question, pass)?;
         let in_session = request.headers().contains_key(SESSION);
-        let mut exchange = Exchange { way: self, id, take, pass, in_session, is_greeting: method == GREETING };
-        self.exchanged(request, async |response| exchange.answer(response).await).await
+        let left = Left::default();
+        let mut exchange = Exchange { way: self, id, take, pass, in_session, is_greeting, left };
+        let mut answer = self.exchanged(request, async |response| exchange.answer(response).await).await;
+        while answer == Err(PeerFault::Closed)
+            && self.is_greeted()
+            && let Some(mark) = exchange.left.mark.take()
+        {
+            let (usual, least) = LEFT_ALONE;
+            let wait = exchange.left.wait.unwrap_or(usual).max(least);
+            if wait > MAX_LEFT_ALONE {
+                break;
+            }
+            sleep(wait).await;
+            let mut request = self.hearing(pass)?;
+            request.headers_mut().insert(LEFT_OFF, HeaderValue::from_bytes(&mark).map_err(|_| PeerFault::Malformed)?);
+            answer = self.exchanged(request, async |response| exchange.rest(response).await).await;
+        }
+        answer
     }
 
     /// Tells something that has no answer.
     pub async fn tell(&self, method: &str, text: String, pass: &Pass) -> Result<(), PeerFault> {
-        let request = self.post(method, None, text, pass)?;
+        let request = self.post(Question { method, text, mirrored: HeaderMap::new() }, pass)?;
         let told = self.exchanged(request, async |response| refused(response.status()).map_or(Ok(()), Err));
         timeout(TELL, told).await.unwrap_or(Err(PeerFault::Closed))
     }
@@ -167,18 +195,18 @@ impl HttpWay {
     /// Reads what a server of the older generation says by itself, until it ends that or has said as much as is read for one
     /// request. One that says nothing by itself ends it at once.
     pub async fn listen(&self, pass: &Pass, take: impl Fn(Incoming) -> Option<String>) {
-        let Ok(mut request) = self.request(Method::GET, Bytes::new(), pass) else { return };
-        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let Ok(request) = self.hearing(pass) else { return };
         // No answer has this number: whatever comes is taken for what it is.
-        let mut exchange = Exchange { way: self, id: 0, take, pass, in_session: false, is_greeting: false };
-        let listened = self.exchanged(request, async |response| {
-            let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-            match response.status().is_success() && kind.starts_with("text/event-stream") {
-                true => exchange.streamed(response.into_body()).await.map(drop),
-                false => Err(PeerFault::Closed),
-            }
-        });
-        let _ = listened.await;
+        let left = Left::default();
+        let mut exchange = Exchange { way: self, id: 0, take, pass, in_session: false, is_greeting: false, left };
+        let _ = self.exchanged(request, async |response| exchange.rest(response).await).await;
+    }
+
+    /// A request for what a server of the older generation says by itself.
+    fn hearing(&self, pass: &Pass) -> Result<Request<Full<Bytes>>, PeerFault> {
+        let mut request = self.request(Method::GET, Bytes::new(), pass)?;
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        Ok(request)
     }
 
     /// Gives the session back, where the server keeps one. It ends by itself without.
@@ -191,20 +219,12 @@ impl HttpWay {
         let _ = timeout(TELL, self.exchanged(request, async |_| Ok(()))).await;
     }
 
-    fn post(
-        &self,
-        method: &str,
-        tool: Option<&str>,
-        text: String,
-        pass: &Pass,
-    ) -> Result<Request<Full<Bytes>>, PeerFault> {
+    fn post(&self, question: Question<'_>, pass: &Pass) -> Result<Request<Full<Bytes>>, PeerFault> {
+        let Question { method, text, mirrored } = question;
         let mut request = self.request(Method::POST, Bytes::from(text), pass)?;
         let headers = request.headers_mut();
-        let value = |text: &str| HeaderValue::from_str(text).map_err(|_| PeerFault::Malformed);
-        headers.insert(METHOD, value(method)?);
-        if let Some(tool) = tool {
-            headers.insert(NAME, value(tool)?);
-        }
+        headers.extend(mirrored);
+        headers.insert(METHOD, HeaderValue::from_str(method).map_err(|_| PeerFault::Malformed)?);
         if method == GREETING {
             // What is spoken is what it asks: a header would say so before there is an answer.
             headers.remove(VERSION);
@@ -303,6 +323,8 @@ struct Exchange<'a, T> {
     /// Whether the request names a session.
     in_session: bool,
     is_greeting: bool,
+    /// Where its stream was left.
+    left: Left,
 }
 
 impl<T: Fn(Incoming) -> Option<String>> Exchange<'_, T> {
@@ -345,8 +367,25 @@ impl<T: Fn(Incoming) -> Option<String>> Exchange<'_, T> {
         }
     }
 
-    async fn streamed(&mut self, mut body: Body) -> Result<Value, PeerFault> {
+    /// The rest of a stream.
+    async fn rest(&mut self, response: Response<Body>) -> Result<Value, PeerFault> {
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        match response.status().is_success() && kind.starts_with("text/event-stream") {
+            true => self.streamed(response.into_body()).await,
+            false => Err(PeerFault::Closed),
+        }
+    }
+
+    async fn streamed(&mut self, body: Body) -> Result<Value, PeerFault> {
         let mut events = Events::default();
+        let answer = self.read(body, &mut events).await;
+        let Left { mark, wait } = events.left();
+        // What the server said of waiting counts until it says otherwise.
+        self.left = Left { mark, wait: wait.or(self.left.wait) };
+        answer
+    }
+
+    async fn read(&mut self, mut body: Body, events: &mut Events) -> Result<Value, PeerFault> {
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() else { continue };
             for event in events.push(&data).map_err(|_| PeerFault::TooLarge)? {

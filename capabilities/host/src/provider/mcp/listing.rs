@@ -43,7 +43,7 @@ pub async fn list(peer: &Peer, provider: &str, given: &Redactor) -> Result<Listi
                 listing.cut = Some("it has more tools than are taken");
                 return Ok(distinct(listing));
             }
-            let one = described(provider, entry, given);
+            let one = described(provider, entry, given, peer.mirrors());
             bytes += one.bytes;
             if bytes > MAX_BYTES {
                 listing.cut = Some("its definitions are larger in all than is taken");

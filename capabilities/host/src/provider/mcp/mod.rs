@@ -11,6 +11,7 @@ mod http;
 mod lines;
 mod listing;
 mod message;
+mod mirror;
 mod peer;
 mod program;
 mod reply;

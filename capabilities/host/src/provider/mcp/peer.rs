@@ -7,15 +7,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use capability_core::provider::ToolDefinition;
+use hyper::header::HeaderMap;
 use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::http::{GREETING, HttpWay, Pass};
+use super::http::{GREETING, HttpWay, Pass, Question};
 use super::lines::{Line, Lines, Writer};
-use super::message::{self, Incoming};
+use super::message::{self, Incoming, Refusal};
+use super::mirror;
 
 /// How long a server may take to say that it does not know `server/discover`, before the older greeting is sent as well:
 /// some never answer what they do not know.
@@ -253,7 +256,16 @@ impl Peer {
     /// The newer greeting, and the older one where that has no answer.
     async fn either(&self) -> Result<Greeting, PeerFault> {
         let asked = params(true, "");
-        let discover = self.request(DISCOVER, &asked, None);
+        // A server of the newer generation that refuses the revision says which ones it takes, and is asked once more: one that takes
+        // this one says so then, and any other is greeted the older way.
+        let discover = async {
+            match self.request(DISCOVER, &asked, HeaderMap::new()).await {
+                Err(PeerFault::Refused(Refusal::UNSUPPORTED_VERSION)) => {
+                    self.request(DISCOVER, &asked, HeaderMap::new()).await
+                }
+                answer => answer,
+            }
+        };
         tokio::pin!(discover);
         let probed = match &self.way {
             Way::Pipes(_) => timeout(PROBE, &mut discover).await.ok(),
@@ -289,7 +301,7 @@ impl Peer {
         match &self.way {
             Way::Http(way) => self.initialize_over(way, &way.pass().await?).await,
             Way::Pipes(writer) => {
-                let answer = self.request(GREETING, &hello(), None).await?;
+                let answer = self.request(GREETING, &hello(), HeaderMap::new()).await?;
                 let greeting = agreed(&answer)?;
                 let text = message::notice(INITIALIZED, "{}");
                 writer.send(text).await.then_some(greeting).ok_or(PeerFault::Closed)
@@ -300,7 +312,7 @@ impl Peer {
     /// The same over HTTP.
     async fn initialize_over(&self, way: &HttpWay, pass: &Pass) -> Result<Greeting, PeerFault> {
         way.forget();
-        let answer = self.asked(way, GREETING, &hello(), None, pass).await?;
+        let answer = self.asked(way, GREETING, &hello(), HeaderMap::new(), pass).await?;
         let greeting = agreed(&answer)?;
         way.agree(greeting.revision);
         way.tell(INITIALIZED, message::notice(INITIALIZED, "{}"), pass).await?;
@@ -322,7 +334,7 @@ impl Peer {
             return;
         }
         let wanted = params(true, r#""notifications":{"toolsListChanged":true}"#);
-        let _ = self.request("subscriptions/listen", &wanted, None).await;
+        let _ = self.request("subscriptions/listen", &wanted, HeaderMap::new()).await;
     }
 
     /// A page of tools.
@@ -331,20 +343,30 @@ impl Peer {
     /// [`PeerFault`].
     pub async fn list(&self, cursor: Option<&str>) -> Result<Value, PeerFault> {
         let cursor = cursor.map_or_else(String::new, |cursor| format!(r#""cursor":{}"#, Value::from(cursor)));
-        self.request("tools/list", &params(self.is_modern(), &cursor), None).await
+        self.request("tools/list", &params(self.is_modern(), &cursor), HeaderMap::new()).await
     }
 
     /// Calls a tool with the very text of its arguments. Giving the call up tells the server so.
     ///
     /// # Errors
     /// [`PeerFault`]; of a [`PeerFault::Session`] it is known that nothing was called.
-    pub async fn call(&self, tool: &str, arguments: &str) -> Result<Value, PeerFault> {
+    pub async fn call(&self, tool: &ToolDefinition, arguments: &str) -> Result<Value, PeerFault> {
         // INVARIANT: a line is a message. Canonical text has no line's end in it; anything else is not sent.
         if arguments.contains(['\n', '\r']) {
             return Err(PeerFault::Malformed);
         }
-        let fields = format!(r#""name":{},"arguments":{arguments}"#, Value::from(tool));
-        self.request("tools/call", &params(self.is_modern(), &fields), Some(tool)).await
+        let name = &*tool.id.native;
+        let fields = format!(r#""name":{},"arguments":{arguments}"#, Value::from(name));
+        let mirrored = match self.is_asked() {
+            true => mirror::of_call(name, self.mirrors().then_some(&tool.input_schema), arguments)?,
+            false => HeaderMap::new(),
+        };
+        self.request("tools/call", &params(self.is_modern(), &fields), mirrored).await
+    }
+
+    /// Whether arguments are said in headers as well, where a definition asks for that.
+    pub fn mirrors(&self) -> bool {
+        self.is_asked() && self.is_modern()
     }
 
     /// Whatever was opened with the credential that there was before is used no more.
@@ -371,19 +393,20 @@ impl Peer {
         way: &HttpWay,
         method: &str,
         params: &str,
-        tool: Option<&str>,
+        mirrored: HeaderMap,
         pass: &Pass,
     ) -> Result<Value, PeerFault> {
         let id = self.shared.next_id();
         let text = message::request(id, method, params);
         let of = (method == "tools/call").then(|| pass.clone());
         let mut abandoned = Abandoned { peer: self, id, of, is_told: method == "tools/call" };
-        let asked = way.ask(id, method, tool, text, pass, |incoming| self.shared.take(incoming)).await;
+        let question = Question { method, text, mirrored };
+        let asked = way.ask(id, question, pass, |incoming| self.shared.take(incoming)).await;
         abandoned.is_told = false;
         asked
     }
 
-    async fn request(&self, method: &str, params: &str, tool: Option<&str>) -> Result<Value, PeerFault> {
+    async fn request(&self, method: &str, params: &str, mirrored: HeaderMap) -> Result<Value, PeerFault> {
         match &self.way {
             Way::Http(way) => {
                 let pass = way.pass().await?;
@@ -392,7 +415,7 @@ impl Peer {
                 if is_older && method != DISCOVER && !way.is_greeted() {
                     self.initialize_over(way, &pass).await?;
                 }
-                self.asked(way, method, params, tool, &pass).await
+                self.asked(way, method, params, mirrored, &pass).await
             }
             Way::Pipes(writer) => {
                 let id = self.shared.next_id();

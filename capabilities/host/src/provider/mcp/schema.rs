@@ -16,14 +16,14 @@ const DIALECTS: [&str; 4] = [
     "http://json-schema.org/draft-06/schema",
 ];
 
-/// Keywords that lead somewhere else than a pointer within the text does, or change where pointers lead.
-const LEADING_AWAY: [&str; 6] =
-    ["$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"];
+/// Keywords that lead somewhere else than a pointer within the text does, or change where pointers lead. `$anchor` is none of them:
+/// it only gives a place a name, and a reference by name is not followed.
+const LEADING_AWAY: [&str; 5] = ["$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"];
 
 /// Keywords whose value is data and no schema.
-const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
+pub const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
 /// Keywords whose value is an object of schemas by names that anybody may choose.
-const NAMED: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+pub const NAMED: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// Whether it is.
 pub fn is_bounded(schema: &Value) -> bool {
@@ -147,6 +147,7 @@ mod tests {
             json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"anyOf": [{"type": "null"}, {"format": "uri"}]}}}),
             json!({"type": "object", "default": {"$ref": "http://x"}, "examples": [{"$ref": "#"}]}),
             json!({"$id": "https://example.com/a", "type": "object", "additionalProperties": false}),
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$anchor": "address", "type": "object"}}}),
         ] {
             assert!(is_bounded(&schema), "{schema}");
         }

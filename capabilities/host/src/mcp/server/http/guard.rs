@@ -8,29 +8,38 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use rmcp::model::JsonRpcError;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, JsonRpcError, RequestId};
 use serde_json::json;
 
-use super::super::lift::{lift, read};
-use super::people::Admitted;
+use super::super::lift::{TAKEN, lift, read, refusal};
+use super::people::{Admitted, UnderWay};
 use super::{Door, MAX_BODY, PATH};
 use crate::protocol::Redacted;
 use crate::web::is_own_origin;
 
 /// How long a message may take.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// What a message says once more in its headers, for whoever stands between: of two values each could be read by somebody.
+const MIRRORED: [HeaderName; 3] = [
+    HeaderName::from_static("mcp-protocol-version"),
+    HeaderName::from_static("mcp-method"),
+    HeaderName::from_static("mcp-name"),
+];
 /// What names a session of the older protocol.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Checks a request, lets its call in for its client, and dresses the response.
 pub(super) async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let mut response = match admit(&door, request).await {
-        Ok((request, admitted)) => {
+        Ok((request, admitted, under_way)) => {
             let response = next.run(request).await;
             if let Some(session) = text(response.headers(), &SESSION) {
                 door.people.owns(session, &admitted).await;
             }
-            response
+            match under_way {
+                Some(one) => response.map(|answer| one.until_the_end_of(answer)),
+                None => response,
+            }
         }
         Err(refused) => refused.into_response(),
     };
@@ -44,7 +53,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-async fn admit(door: &Door, request: Request) -> Result<(Request, Admitted), Refused> {
+async fn admit(door: &Door, request: Request) -> Result<(Request, Admitted, Option<UnderWay>), Refused> {
     let headers = request.headers();
     let host = one(headers, &header::HOST).filter(|host| request.uri().authority().is_none() && door.hosts.admit(host));
     let host = host.ok_or_else(Refused::foreign_host)?;
@@ -64,11 +73,26 @@ async fn admit(door: &Door, request: Request) -> Result<(Request, Admitted), Ref
     if headers.contains_key(&SESSION) && !one(headers, &SESSION).is_some_and(|id| door.people.is_of(id, &admitted)) {
         return Err(Refused::no_session());
     }
-    let mut request = if *request.method() == Method::POST { lifted(request).await? } else { request };
+    if MIRRORED.iter().any(|name| headers.get_all(name).iter().count() > 1) {
+        let twice = refusal(None, ErrorCode::HEADER_MISMATCH, "a header that is there twice says nothing");
+        return Err(Refused::malformed(&twice));
+    }
+    let session = text(headers, &SESSION).map(str::to_owned);
+    let mut under_way = None;
+    let mut request = if *request.method() == Method::POST {
+        let (request, id) = lifted(request).await?;
+        if let (Some(session), Some(id)) = (session, id) {
+            let taken = || Refused::malformed(&refusal(None, ErrorCode::INVALID_REQUEST, TAKEN));
+            under_way = Some(door.people.begins(&session, &id).ok_or_else(taken)?);
+        }
+        request
+    } else {
+        request
+    };
     request.extensions_mut().insert(admitted.clone());
     // It has done its work, and nothing behind this needs it.
     request.headers_mut().remove(header::AUTHORIZATION);
-    Ok((request, admitted))
+    Ok((request, admitted, under_way))
 }
 
 /// The one value of a header; two of them are none.
@@ -78,18 +102,21 @@ fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     values.next().is_none().then_some(first)
 }
 
-/// The request with its message read, and the arguments of a call beside it.
-async fn lifted(request: Request) -> Result<Request, Refused> {
+/// The request with its message read, and the arguments of a call beside it; and its id, where it is one that is answered.
+async fn lifted(request: Request) -> Result<(Request, Option<RequestId>), Refused> {
     let (mut parts, body) = request.into_parts();
     let body = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY)).await.map_err(|_| Refused::too_slow())?;
     let body = body.map_err(|_| Refused::too_large())?;
     let lifted = lift(&body).map_err(|answer| Refused::malformed(&answer))?;
-    read(&lifted.message).map_err(|answer| Refused::malformed(&answer))?;
+    let id = match read(&lifted.message).map_err(|answer| Refused::malformed(&answer))? {
+        ClientJsonRpcMessage::Request(request) => Some(request.id),
+        _ => None,
+    };
     if let Some(arguments) = lifted.arguments {
         parts.extensions.insert(arguments);
     }
     parts.headers.remove(header::CONTENT_LENGTH);
-    Ok(Request::from_parts(parts, Body::from(lifted.message)))
+    Ok((Request::from_parts(parts, Body::from(lifted.message)), id))
 }
 
 /// A request that is turned away.

@@ -1,10 +1,13 @@
 //! One handler for each client, and whose the sessions of the older protocol are.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use axum::body::Body;
 use capability_core::session::SessionId;
+use http_body_util::BodyExt as _;
+use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
@@ -69,6 +72,29 @@ pub struct People {
     manager: Arc<LocalSessionManager>,
     handlers: Mutex<HashMap<[u8; 32], Admitted>>,
     sessions: Mutex<VecDeque<(String, [u8; 32])>>,
+    under_way: Arc<Mutex<HashSet<Place>>>,
+}
+
+/// A session, and the id of a request in it.
+type Place = (String, RequestId);
+
+/// A request of a session that waits for its answer, or whose answer is on its way.
+pub struct UnderWay(Arc<Mutex<HashSet<Place>>>, Place);
+
+impl UnderWay {
+    /// It is until the answer ends.
+    pub fn until_the_end_of(self, answer: Body) -> Body {
+        Body::new(answer.map_frame(move |frame| {
+            let _held = &self;
+            frame
+        }))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        locked(&self.0).remove(&self.1);
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -77,7 +103,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl People {
     pub fn new(manager: Arc<LocalSessionManager>) -> Self {
-        Self { manager, handlers: Mutex::default(), sessions: Mutex::default() }
+        Self { manager, handlers: Mutex::default(), sessions: Mutex::default(), under_way: Arc::default() }
     }
 
     /// Whoever has this token, while it lets anybody in.
@@ -123,6 +149,13 @@ impl People {
         if let Some((id, _)) = ended {
             let _ = self.manager.close_session(&id.into()).await;
         }
+    }
+
+    /// A request begins in a session; none when another one of its id is under way there. The library has one place for each id.
+    pub fn begins(&self, session: &str, id: &RequestId) -> Option<UnderWay> {
+        let place = (session.to_owned(), id.clone());
+        let is_first = locked(&self.under_way).insert(place.clone());
+        is_first.then(|| UnderWay(Arc::clone(&self.under_way), place))
     }
 
     /// Whether a session is this client's.

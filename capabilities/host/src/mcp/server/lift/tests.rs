@@ -62,6 +62,9 @@ fn what_cannot_be_read_is_answered_and_with_its_id_where_it_has_one() {
         (r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":1}}"#, json!([3, -32602])),
         (r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","name":"b"}}"#, json!([3, -32602])),
         (r#"{"jsonrpc":"2.0","id":3}"#, json!([3, -32600])),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":1}}"#, json!([3, -32602])),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a","cursor":"b"}}"#, json!([3, -32602])),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"prompts/list","params":["a"]}"#, json!([3, -32602])),
     ] {
         assert_eq!(error(message.as_bytes()), answer, "{message}");
     }
