@@ -33,9 +33,12 @@ fn target() -> &'static Path {
 }
 
 fn cargo(directory: &Path, words: &[&str]) -> Output {
+    // Settings before whatever goes to another program.
+    let (command, words) = words.split_first().unwrap();
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(words)
+        .arg(command)
         .args(PROFILE.into_iter().flat_map(|entry| ["--config".to_owned(), format!("profile.dev.{entry}")]))
+        .args(words)
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", target())
         .env_remove("CARGO_BUILD_TARGET")
@@ -52,6 +55,16 @@ pub struct Project {
 impl Project {
     /// An empty folder and a manifest: one dependency on the core, one on the host, and nothing else but `more`.
     pub fn new(name: &'static str, host: &str, more: &str) -> Self {
+        let at = workspace().display();
+        Self::of(name, &format!("capability-host = {{ path = \"{at}/capabilities/host\"{host} }}\n{more}"))
+    }
+
+    /// The same on the core alone.
+    pub fn on_core(name: &'static str) -> Self {
+        Self::of(name, "")
+    }
+
+    fn of(name: &'static str, more: &str) -> Self {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects").join(name);
         if root.exists() {
             fs::remove_dir_all(&root).unwrap();
@@ -62,8 +75,7 @@ impl Project {
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-                 capability-core = {{ path = \"{at}/capability-core\" }}\n\
-                 capability-host = {{ path = \"{at}/capabilities/host\"{host} }}\n{more}"
+                 capability-core = {{ path = \"{at}/capability-core\" }}\n{more}"
             ),
         );
         // The versions that the workspace was tested with.
@@ -83,6 +95,16 @@ impl Project {
 
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.root.join(path)).unwrap()
+    }
+
+    /// Where a program of that name lies once it is built.
+    pub fn built(&self, name: &str) -> PathBuf {
+        target().join("debug").join(name)
+    }
+
+    /// Does something with it by cargo.
+    pub fn cargo(&self, words: &[&str]) -> Output {
+        cargo(&self.root, words)
     }
 
     /// Builds it, and gives a copy of the program that no later build replaces.

@@ -20,6 +20,8 @@ mod http;
 #[cfg(test)]
 mod leaving;
 #[cfg(test)]
+mod own;
+#[cfg(test)]
 mod people;
 #[cfg(test)]
 mod program;

@@ -32,7 +32,7 @@ impl Executor {
     /// About everything, or about what can be called so.
     fn decide(&self, session: &Session, called: Option<&str>) -> Decisions {
         let inner = &self.0;
-        let snapshot = inner.providers.snapshot();
+        let snapshot = inner.providers.snapshot_for(session.identity());
         let policy = inner.policy.current();
         let now = if policy.asks_for_the_time() { inner.environment.now() } else { Timestamp::from_micros(0) };
         let admitting = Admitting { inner, session, policy: &policy, now };
@@ -79,21 +79,21 @@ impl Admitting<'_> {
     fn compiled(&self, held: &Registered, snapshot: &ProviderSnapshot) -> ProviderDecision {
         let entry = held.entry();
         let bound = self.inner.binds(entry);
-        let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity().id);
+        let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity());
         let decision = elsewhere.unwrap_or_else(|| ProviderDecision::compiled(entry, bound));
         // As a call of it ends: before policy is asked.
         if held.built().is_err() && !self.session.identity().mode.is_refused_on_entry() {
             return decision.blocked(Code::SchemaFault);
         }
-        self.admitted(entry, decision, None)
+        let scoped = entry.scope().map(|scope| held.requires(scope));
+        self.admitted(entry, decision, None, scoped)
     }
 
     /// Every tool of providers of one kind, by provider and native id: in the order of the kinds, which are sorted. One entry
     /// leads to them, the newest of that name. Those of other sessions are not this one's to know of.
     fn provided(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
         let Some((entry, bound)) = self.way(kind) else { return Vec::new() };
-        let session = self.session.identity().id;
-        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let own = snapshot.own(self.session.identity()).filter(|state| state.kind == kind);
         let mut decided: Vec<_> = own
             .flat_map(|state| state.tools.iter().map(|tool| self.provided_tool((entry, bound), state, tool)))
             .collect();
@@ -103,8 +103,7 @@ impl Admitting<'_> {
 
     /// The tools of providers that are called so: one, where no two names are one.
     fn provided_called(&self, name: &str, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
-        let session = self.session.identity().id;
-        let called = snapshot.called(name, session);
+        let called = snapshot.called(name, self.session.identity());
         called.filter_map(|(state, tool)| Some(self.provided_tool(self.way(state.kind)?, state, tool))).collect()
     }
 
@@ -123,14 +122,13 @@ impl Admitting<'_> {
         tool: &ProvidedTool,
     ) -> ProviderDecision {
         let decision = decide::provided(entry, bound, state, tool);
-        self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)))
+        self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)), None)
     }
 
     /// The providers of one kind that are not ready, as far as they are this session's to know of.
     fn unready(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderFact> {
         let Some((entry, _)) = self.way(kind) else { return Vec::new() };
-        let session = self.session.identity().id;
-        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let own = snapshot.own(self.session.identity()).filter(|state| state.kind == kind);
         // Whoever declares one tool of a provider knows that there is the provider.
         let name = entry.name().as_str();
         let names =
@@ -143,12 +141,13 @@ impl Admitting<'_> {
     }
 
     /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,
-    /// and for nothing else.
+    /// and for nothing else. `scoped` says of an entry whose calls name a scope that is not known whether all of them do.
     fn admitted(
         &self,
         entry: &Capability,
         decision: ProviderDecision,
         named: Option<(&str, &str)>,
+        scoped: Option<bool>,
     ) -> ProviderDecision {
         let identity = self.session.identity();
         let name = entry.name().as_str();
@@ -179,13 +178,14 @@ impl Admitting<'_> {
             return decision.blocked(Code::ModeRefused);
         }
         // What a call names may make it another question.
-        let scope_is_open = named.is_none() && entry.scope().is_some();
+        let scope_is_open = scoped.is_some();
         let is_open = named.is_none()
             && (scope_is_open || entry.target().argument.is_some())
             && self.policy.looks_at_arguments(name);
-        let own = self.session.declarations();
+        let own = [self.session.declarations()].into_iter();
+        let may = scoped.map(|always| Declarations::may_all_cover(own, name, !always));
         let stands = |contributor: Contributor| match contributor {
-            Contributor::Declared => !(scope_is_open && Declarations::may_all_cover([own].into_iter(), name)),
+            Contributor::Declared => may != Some(true),
             Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => !is_open,
             Contributor::Delegation => !is_open && !scope_is_open,
             _ => true,
@@ -196,17 +196,19 @@ impl Admitting<'_> {
         // for whom it acts, whichever scope is named.
         match denies.min_by_key(|said| said.contributor != Contributor::Declared) {
             Some(said) if said.contributor == Contributor::Declared => decision.blocked(said.code),
-            _ if self.is_withheld(&question, scope_is_open) => decision.blocked(Code::Delegation).hidden(),
+            // What no declaration can be meant for is not there, as if it were not declared at all.
+            _ if may == Some(false) => decision.blocked(Code::Undeclared),
+            _ if self.is_withheld(&question, scoped) => decision.blocked(Code::Delegation).hidden(),
             Some(said) => decision.blocked(said.code),
             None => decision,
         }
     }
 
     /// Whether somebody for whom the session acts declares no such call.
-    fn is_withheld(&self, question: &Question<'_>, scope_is_open: bool) -> bool {
+    fn is_withheld(&self, question: &Question<'_>, scoped: Option<bool>) -> bool {
         let behind = self.session.behind();
-        if scope_is_open {
-            return !behind.is_empty() && !self.session.may_declare(question.capability.name().as_str());
+        if let Some(always) = scoped {
+            return !behind.is_empty() && !self.session.may_declare(question.capability.name().as_str(), !always);
         }
         behind.iter().any(|ancestor| declared(question, &ancestor.declarations).0 == Verdict::Deny)
     }

@@ -246,12 +246,17 @@ impl Declarations {
         })
     }
 
-    /// Whether some call of `name` is declared by all of these, and denied by none: there is one scope for it that suits them all.
-    pub(crate) fn may_all_cover<'d>(all: impl Iterator<Item = &'d Self> + Clone, name: &str) -> bool {
+    /// Whether some call of `name` is declared by all of these, and denied by none: with a scope that suits them all, or without one,
+    /// if there are calls without.
+    pub(crate) fn may_all_cover<'d>(
+        all: impl Iterator<Item = &'d Self> + Clone,
+        name: &str,
+        without_scope: bool,
+    ) -> bool {
         // A scope that nobody names stands for every other one.
-        let scopes = all.clone().flat_map(|one| one.scopes(name)).map(Some).chain([Some("\0"), None]);
+        let scopes = all.clone().flat_map(|one| one.scopes(name)).map(Some).chain([Some("\0")]);
         let suits = |one: &Self, scope| one.cover(name, scope) && one.demand(name, scope) != Some(Demand::Deny);
-        scopes.into_iter().any(|scope| all.clone().all(|one| suits(one, scope)))
+        scopes.chain(without_scope.then_some(None)).any(|scope| all.clone().all(|one| suits(one, scope)))
     }
 
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
@@ -359,6 +364,19 @@ mod tests {
         ] {
             assert_eq!(declared.cover(name, scope), covered, "{name} {scope:?}");
         }
+        // Without a scope it covers calls that have none, and nothing where there are no such calls.
+        for (declared, without, covered) in [
+            ("mcp.call", false, false),
+            ("mcp.call", true, true),
+            ("mcp.call:docs", false, true),
+            ("mcp.call:*", false, true),
+            ("tool.call:mcp.call", false, false),
+            ("tool.call:mcp.call", true, true),
+            ("mcp.connect:*", true, false),
+        ] {
+            let may = Declarations::may_all_cover([&only(&[declared])].into_iter(), "mcp.call", without);
+            assert_eq!(may, covered, "{declared} {without}");
+        }
         assert!(!only(&[]).cover("fs.read", None));
         assert!(Declarations::everything().cover("fs.read", Some("x")));
     }
@@ -433,7 +451,7 @@ mod tests {
             assert_eq!(all.demand("mcp.call", scope), Some(Demand::Deny), "{scope:?}");
         }
         assert_eq!(all.demand("mcp.connect", Some("docs")), None);
-        let may = |all: &[&Declarations]| Declarations::may_all_cover(all.iter().copied(), "mcp.call");
+        let may = |all: &[&Declarations]| Declarations::may_all_cover(all.iter().copied(), "mcp.call", false);
         assert!(!may(&[&all]) && may(&[&declared]));
         // Of several manifests each must let the same call through.
         let (docs, other) = (only(&["mcp.call:docs"]), only(&["mcp.call:other"]));

@@ -262,11 +262,11 @@ impl Session {
         covers(self.declarations()) && self.behind().iter().all(|ancestor| covers(&ancestor.declarations))
     }
 
-    /// Whether some call of `name`, with whatever scope, is declared by its subject and by everybody for whom it acts, and denied by
-    /// none of their manifests.
-    pub(crate) fn may_declare(&self, name: &str) -> bool {
+    /// Whether some call of `name`, with whatever scope, or without one if there are such calls, is declared by its subject and by
+    /// everybody for whom it acts, and denied by none of their manifests.
+    pub(crate) fn may_declare(&self, name: &str, without_scope: bool) -> bool {
         let above = self.behind().iter().map(|ancestor| ancestor.declarations.as_ref());
-        Declarations::may_all_cover(core::iter::once(self.declarations()).chain(above), name)
+        Declarations::may_all_cover(core::iter::once(self.declarations()).chain(above), name, without_scope)
     }
 
     pub(crate) fn shared_identity(&self) -> Arc<SessionIdentity> {

@@ -238,11 +238,11 @@ impl Peer {
     ///
     /// # Errors
     /// [`PeerFault`]; the connection is of no use then, until it is greeted again.
-    pub async fn greet(&self, older: bool, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
+    pub async fn greet(&self, older: bool) -> Result<Greeting, PeerFault> {
         if let Way::Http(way) = &self.way {
             way.forget_all();
         }
-        let greeting = if older { self.initialize(caller).await? } else { self.either(caller).await? };
+        let greeting = if older { self.initialize().await? } else { self.either().await? };
         *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(greeting);
         if let Way::Http(way) = &self.way {
             way.speak(greeting.revision);
@@ -251,9 +251,9 @@ impl Peer {
     }
 
     /// The newer greeting, and the older one where that has no answer.
-    async fn either(&self, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
+    async fn either(&self) -> Result<Greeting, PeerFault> {
         let asked = params(true, "");
-        let discover = self.request(DISCOVER, &asked, None, caller);
+        let discover = self.request(DISCOVER, &asked, None);
         tokio::pin!(discover);
         let probed = match &self.way {
             Way::Pipes(_) => timeout(PROBE, &mut discover).await.ok(),
@@ -264,11 +264,11 @@ impl Peer {
             Some(Err(fault @ (PeerFault::Closed | PeerFault::Credential | PeerFault::Untrusted))) => Err(fault),
             Some(answer) => match modern(answer) {
                 Some(greeting) => Ok(greeting),
-                None => self.initialize(caller).await,
+                None => self.initialize().await,
             },
             // Either answer counts, whichever comes and is one.
             None => {
-                let initialize = self.initialize(caller);
+                let initialize = self.initialize();
                 tokio::pin!(initialize);
                 tokio::select! {
                     answer = &mut discover => match modern(answer) {
@@ -285,11 +285,11 @@ impl Peer {
     }
 
     /// The whole of the older greeting.
-    async fn initialize(&self, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
+    async fn initialize(&self) -> Result<Greeting, PeerFault> {
         match &self.way {
-            Way::Http(way) => self.initialize_over(way, &way.pass(caller).await?).await,
+            Way::Http(way) => self.initialize_over(way, &way.pass().await?).await,
             Way::Pipes(writer) => {
-                let answer = self.request(GREETING, &hello(), None, caller).await?;
+                let answer = self.request(GREETING, &hello(), None).await?;
                 let greeting = agreed(&answer)?;
                 let text = message::notice(INITIALIZED, "{}");
                 writer.send(text).await.then_some(greeting).ok_or(PeerFault::Closed)
@@ -297,12 +297,12 @@ impl Peer {
         }
     }
 
-    /// The same over HTTP, for one owner of a credential: its session is of nobody else's requests.
+    /// The same over HTTP.
     async fn initialize_over(&self, way: &HttpWay, pass: &Pass) -> Result<Greeting, PeerFault> {
-        way.forget(&pass.owner);
+        way.forget();
         let answer = self.asked(way, GREETING, &hello(), None, pass).await?;
         let greeting = agreed(&answer)?;
-        way.agree(&pass.owner, greeting.revision);
+        way.agree(greeting.revision);
         way.tell(INITIALIZED, message::notice(INITIALIZED, "{}"), pass).await?;
         Ok(greeting)
     }
@@ -314,37 +314,44 @@ impl Peer {
 
     /// Asks to be told of changes, where that has to be asked for. Comes back when the server ends it, or has said as much as is
     /// read at a time.
-    pub async fn listen(&self, caller: Caller<'_>) {
+    pub async fn listen(&self) {
         if let (Way::Http(way), false) = (&self.way, self.is_modern()) {
-            if let Ok(pass) = way.pass(caller).await {
+            if let Ok(pass) = way.pass().await {
                 way.listen(&pass, |incoming| self.shared.take(incoming)).await;
             }
             return;
         }
         let wanted = params(true, r#""notifications":{"toolsListChanged":true}"#);
-        let _ = self.request("subscriptions/listen", &wanted, None, caller).await;
+        let _ = self.request("subscriptions/listen", &wanted, None).await;
     }
 
     /// A page of tools.
     ///
     /// # Errors
     /// [`PeerFault`].
-    pub async fn list(&self, cursor: Option<&str>, caller: Caller<'_>) -> Result<Value, PeerFault> {
+    pub async fn list(&self, cursor: Option<&str>) -> Result<Value, PeerFault> {
         let cursor = cursor.map_or_else(String::new, |cursor| format!(r#""cursor":{}"#, Value::from(cursor)));
-        self.request("tools/list", &params(self.is_modern(), &cursor), None, caller).await
+        self.request("tools/list", &params(self.is_modern(), &cursor), None).await
     }
 
     /// Calls a tool with the very text of its arguments. Giving the call up tells the server so.
     ///
     /// # Errors
     /// [`PeerFault`]; of a [`PeerFault::Session`] it is known that nothing was called.
-    pub async fn call(&self, tool: &str, arguments: &str, caller: Caller<'_>) -> Result<Value, PeerFault> {
+    pub async fn call(&self, tool: &str, arguments: &str) -> Result<Value, PeerFault> {
         // INVARIANT: a line is a message. Canonical text has no line's end in it; anything else is not sent.
         if arguments.contains(['\n', '\r']) {
             return Err(PeerFault::Malformed);
         }
         let fields = format!(r#""name":{},"arguments":{arguments}"#, Value::from(tool));
-        self.request("tools/call", &params(self.is_modern(), &fields), Some(tool), caller).await
+        self.request("tools/call", &params(self.is_modern(), &fields), Some(tool)).await
+    }
+
+    /// Whatever was opened with the credential that there was before is used no more.
+    pub fn forget(&self) {
+        if let Way::Http(way) = &self.way {
+            way.forget();
+        }
     }
 
     /// Gives a session back that the server may keep for us.
@@ -376,19 +383,13 @@ impl Peer {
         asked
     }
 
-    async fn request(
-        &self,
-        method: &str,
-        params: &str,
-        tool: Option<&str>,
-        caller: Caller<'_>,
-    ) -> Result<Value, PeerFault> {
+    async fn request(&self, method: &str, params: &str, tool: Option<&str>) -> Result<Value, PeerFault> {
         match &self.way {
             Way::Http(way) => {
-                let pass = way.pass(caller).await?;
+                let pass = way.pass().await?;
                 // Before there is a greeting, the greeting is what is asked.
                 let is_older = self.greeting().is_some_and(|greeting| !greeting.is_modern());
-                if is_older && method != DISCOVER && !way.is_greeted(&pass.owner) {
+                if is_older && method != DISCOVER && !way.is_greeted() {
                     self.initialize_over(way, &pass).await?;
                 }
                 self.asked(way, method, params, tool, &pass).await
@@ -427,16 +428,6 @@ impl Drop for Peer {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
-}
-
-/// For whom something is asked: whose credential goes along.
-#[derive(Debug, Clone, Copy)]
-pub enum Caller<'a> {
-    /// For the host itself, greeting and listing: with the credential for everybody, and where there is none with that of whoever
-    /// had it connect.
-    Host(Option<&'a capability_core::session::Subject>),
-    /// For a subject's call.
-    Subject(&'a capability_core::session::Subject),
 }
 
 /// A request that nobody may wait for any more when this is dropped.
