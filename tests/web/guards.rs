@@ -133,6 +133,7 @@ fn a_cookie_that_is_no_session_is_nobodys() {
             "/optins",
             "/providers",
             "/providers/lab",
+            "/running",
             "/subjects",
             "/approvals/0",
         ] {
@@ -220,7 +221,7 @@ fn every_answer_is_dressed() {
         assert!(answer.header("access-control-allow-origin").is_none() && answer.header("server").is_none());
     }
     // A page has no script and no style of its own, so that the policy above costs nothing.
-    for path in ["/", "/grants", "/policy", "/audit", "/optins", "/subjects", "/subjects/local"] {
+    for path in ["/", "/grants", "/policy", "/audit", "/running", "/optins", "/subjects", "/subjects/local"] {
         let body = operator.get(path).is(200).body;
         assert!(!body.contains(" style=") && !body.contains("<style") && !body.contains(" onclick"), "{path}");
         assert_eq!(body.matches("<script").count(), 1, "{path}");
