@@ -146,6 +146,10 @@ fn checks(readings: &DeviceReadings) -> Checks {
         name: service.name.clone(),
         check: service.running.map(|runs| if runs { healthy("it runs") } else { degraded("it does not run") }),
     });
+    let endpoints = readings.endpoints.iter().map(|service| ServiceCheck {
+        name: service.name.clone(),
+        check: Some(if service.answers { healthy("it answers") } else { degraded("it does not answer") }),
+    });
     Checks {
         storage: readings.storage.map(|storage| {
             if storage.read_only {
@@ -161,7 +165,7 @@ fn checks(readings: &DeviceReadings) -> Checks {
         dns: readings.resolver_configured.map(|configured| {
             if configured { healthy("a resolver is configured") } else { degraded("no resolver is configured") }
         }),
-        services: services.collect(),
+        services: services.chain(endpoints).collect(),
     }
 }
 
@@ -184,7 +188,7 @@ fn capacity(total: u64, available: u64) -> Capacity {
 #[cfg(test)]
 mod tests {
     use super::{Status, capacity, checks};
-    use capability_core::handle::{DeviceReadings, MemoryReading, ServiceReading, StorageReading};
+    use capability_core::handle::{DeviceReadings, EndpointReading, MemoryReading, ServiceReading, StorageReading};
 
     #[test]
     fn nothing_known_is_nothing_concluded() {
@@ -204,6 +208,7 @@ mod tests {
                 ServiceReading { name: "a.service".into(), running: Some(false) },
                 ServiceReading { name: "b.service".into(), running: None },
             ],
+            endpoints: vec![EndpointReading { name: "pihole".into(), answers: false }],
             ..DeviceReadings::default()
         };
         let found = checks(&readings);
@@ -211,6 +216,8 @@ mod tests {
             assert_eq!(check.unwrap().status, Status::Degraded);
         }
         assert_eq!(found.services[1].check, None);
+        let answering = found.services[2].check.as_ref().map(|check| (check.status, check.summary.as_str()));
+        assert_eq!(answering, Some((Status::Degraded, "it does not answer")));
     }
 
     #[test]

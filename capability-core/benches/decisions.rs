@@ -21,7 +21,7 @@ use std::time::Instant;
 use capability_core::handle::{BrokerFault, McpServers, ProviderTool, ToolReply};
 use capability_core::provider::{
     Claims, ForeignArguments, ProvidedTool, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Providers,
-    ToolDefinition, ToolId,
+    ToolDefinition, ToolId, Whose,
 };
 use capability_core::surface::{Surface, SurfaceOptions};
 use capability_core::{Failure, Proposal, Session, capability};
@@ -78,7 +78,7 @@ fn snapshot() -> Arc<ProviderSnapshot> {
             id: id.into(),
             kind: ProviderType::Mcp,
             reach: ProviderReach::Ready,
-            session: None,
+            whose: Whose::Everybody,
             carries_out: Vec::new(),
         }
     });
@@ -111,7 +111,7 @@ impl Lab {
                     ProviderType::Mcp,
                     black_box("server7"),
                     black_box("tool_42"),
-                    session.identity().id,
+                    session.identity(),
                 );
                 black_box(found).unwrap();
             }

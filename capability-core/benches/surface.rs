@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use capability_core::provider::{
-    Claims, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType, ToolDefinition, ToolId,
+    Claims, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType, ToolDefinition, ToolId, Whose,
 };
 use capability_core::surface::{
     Profile, SearchEntry, Surface, SurfaceCall, SurfaceOptions, ToolSearch as _, WordSearch,
@@ -102,7 +102,7 @@ fn decisions(bench: &Bench, tools: usize) -> Vec<ProviderDecision> {
             id: definition.id.provider.as_str().into(),
             kind: ProviderType::Mcp,
             reach: ProviderReach::Ready,
-            session: None,
+            whose: Whose::Everybody,
             tools: Vec::new(),
             carries_out: Vec::new(),
         };

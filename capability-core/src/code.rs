@@ -203,6 +203,12 @@ codes! {
     RunnerSaturated "runner_saturated" at Execute: "the host has no room to run another call", help "try again later; nothing has happened";
     /// The log cannot be written, so nothing runs.
     AuditUnavailable "audit_unavailable" at Audit: "the audit log cannot be written, so nothing runs", help "an operator runs `capability doctor`";
+    /// It ran, and its record could not be written.
+    Unrecorded "unrecorded" at Audit: "it ran, and its record could not be written, so the result is withheld", help "an operator runs `capability doctor`; do not repeat the call";
+    /// It ran, and nobody could look for secrets in its result.
+    RedactorFailed "redactor_failed" at Audit: "it ran, and its result could not be looked through for secrets, so it is withheld", help "an operator runs `capability doctor`; do not repeat the call";
+    /// It ran, and without the secrets that it held its result breaks its own schema or cap.
+    ResultRedacted "result_redacted" at Audit: "it ran, and without the secrets in it the result does not follow its schema, so it is withheld", help "look at its effect before asking again, and ask for what holds no secret";
 }
 
 impl core::fmt::Display for Code {

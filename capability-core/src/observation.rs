@@ -147,7 +147,7 @@ impl Observation {
             | Ended::Panicked
             | Ended::ResultTooLarge { .. }
             | Ended::ResultInvalid
-            | Ended::Withheld => (Trust::Host, message(outcome)),
+            | Ended::Withheld { .. } => (Trust::Host, message(outcome)),
         };
         Self {
             trust,

@@ -119,6 +119,11 @@ impl Registered {
         self.built().map(|built| &built.schemas)
     }
 
+    /// Whether every call names this argument. Where the schema cannot be had, none need.
+    pub(crate) fn requires(&self, argument: &str) -> bool {
+        self.schemas().is_ok_and(|schemas| schemas.requires(argument))
+    }
+
     pub(crate) fn built(&self) -> Result<&Built, &SchemaFault> {
         self.built
             .get_or_init(|| {

@@ -259,7 +259,7 @@ fn item(
         vec![End::of(Verdict::Deny, Code::ModeRefused)]
     } else if held.schemas().is_err() {
         vec![End::of(Verdict::Deny, Code::SchemaFault)]
-    } else if let Some(code) = around.provider_fault(capability).filter(|_| !capability.is_locked()) {
+    } else if let Some(code) = around.provider_fault(capability, asker.subject).filter(|_| !capability.is_locked()) {
         vec![End::of(Verdict::Deny, code)]
     } else {
         match possible_in(walk, policy, asker, &entry, &[origin], around) {

@@ -86,7 +86,7 @@ async fn a_local_capability_is_bound_to_a_service_on_the_device_only() {
 async fn until_somebody_has_said_yes_a_preview_only_reads_what_is_here() {
     let server = home().await;
     let lab = Lab::new(&[("switches", near(server.port))], &[]);
-    lab.private("secrets/token", b"sesame");
+    lab.private("secrets/token", b"sesame-open");
     std::fs::write(lab.workspace().join("note"), "on").expect("a note");
     let pending = lab.invoke("home.switch", json!({ "lamp": "hall" })).await;
     let id = pending.approval().expect("it waits");
@@ -127,6 +127,10 @@ async fn a_token_is_sent_and_told_to_nobody() {
     // No line of it begins another header.
     super::lab::private_file(&token_file, b"x\r\nHost: evil");
     assert_eq!(lab.fault("home.get", json!({ "path": "/state" })).await, "credential_unreadable");
+    // It could not be kept out of what goes out.
+    super::lab::private_file(&token_file, b"sesame7\n");
+    assert_eq!(lab.fault("home.get", json!({ "path": "/state" })).await, "credential_short");
+    assert!(!lab.sink.lines().contains("sesame"));
     assert_eq!(server.connections(), 1);
 }
 

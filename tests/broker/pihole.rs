@@ -71,7 +71,7 @@ impl Pihole {
 }
 
 async fn household(password: &str) -> (Arc<Pihole>, Server, Lab, std::path::PathBuf) {
-    let pihole = Arc::new(Pihole { password: Mutex::new("sesame".to_owned()), ..Pihole::default() });
+    let pihole = Arc::new(Pihole { password: Mutex::new("open-sesame".to_owned()), ..Pihole::default() });
     let answering = Arc::clone(&pihole);
     let server = Server::answering(move |request| answering.answer(request)).await;
     // The file is in a directory that outlives this function with the laboratory's own.
@@ -87,7 +87,7 @@ const STATUS: &str = "/api/dns/blocking";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_session_serves_every_call_and_is_given_back() {
-    let (pihole, server, lab, _) = household("sesame\n").await;
+    let (pihole, server, lab, _) = household("open-sesame\n").await;
     let lab = Arc::new(lab);
     let mut calls = tokio::task::JoinSet::new();
     for _ in 0..12 {
@@ -104,7 +104,7 @@ async fn one_session_serves_every_call_and_is_given_back() {
     assert!(server.requests().last().is_some_and(|sent| sent.starts_with("DELETE /api/auth HTTP/1.1\r\n")));
     // Neither password nor session is in anything that was recorded.
     let recorded = lab.sink.lines();
-    assert!(!recorded.contains("sesame") && !recorded.contains("sid-"));
+    assert!(!recorded.contains("open-sesame") && !recorded.contains("sid-"));
     // Whoever asks after that logs in again.
     assert!(lab.said("home.get", json!({ "path": STATUS })).await.is_ok());
     assert_eq!(pihole.logins.load(Ordering::SeqCst), 2);
@@ -112,7 +112,7 @@ async fn one_session_serves_every_call_and_is_given_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_was_forgotten_is_opened_anew_once() {
-    let (pihole, _, lab, _) = household("sesame").await;
+    let (pihole, _, lab, _) = household("open-sesame").await;
     assert!(lab.said("home.get", json!({ "path": STATUS })).await.is_ok());
     pihole.sessions.lock().expect("no test panics with it").clear();
     assert_eq!(lab.said("home.get", json!({ "path": STATUS })).await.expect("an answer")["status"], 200);
@@ -124,22 +124,22 @@ async fn a_session_that_was_forgotten_is_opened_anew_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_password_is_an_error_and_is_not_tried_again_and_again() {
-    let (pihole, _, lab, password_file) = household("open").await;
+    let (pihole, _, lab, password_file) = household("open-barley").await;
     for _ in 0..6 {
         let fault = lab.fault("home.get", json!({ "path": STATUS })).await;
         assert_eq!(fault, "credential_refused");
     }
     assert_eq!(pihole.wrong.load(Ordering::SeqCst), 1, "the other side counts wrong ones");
-    assert!(!lab.sink.lines().contains("open"));
+    assert!(!lab.sink.lines().contains("barley"));
     // The right one counts without a restart.
-    private_file(&password_file, b"sesame");
+    private_file(&password_file, b"open-sesame");
     tokio::time::sleep(Duration::from_millis(5200)).await;
     assert!(lab.said("home.get", json!({ "path": STATUS })).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_seat_no_password_and_nonsense() {
-    let (pihole, _, lab, _) = household("sesame").await;
+    let (pihole, _, lab, _) = household("open-sesame").await;
     pihole.full.store(true, Ordering::SeqCst);
     assert_eq!(lab.fault("home.get", json!({ "path": STATUS })).await, "busy");
     pihole.full.store(false, Ordering::SeqCst);
@@ -158,7 +158,7 @@ async fn no_seat_no_password_and_nonsense() {
     ] {
         let server = Server::answering(move |_| servers::json(200, &answer)).await;
         let files = Lab::new(&[], &[]);
-        let auth = Auth::Pihole { password_file: files.private("password", b"sesame") };
+        let auth = Auth::Pihole { password_file: files.private("password", b"open-sesame") };
         let lab = Lab::new(&[("home", EndpointSettings { auth, ..near(server.port) })], &[]);
         assert_eq!(lab.fault("home.get", json!({ "path": STATUS })).await, "malformed_reply");
         assert_eq!(server.connections(), 1);

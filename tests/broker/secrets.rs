@@ -35,7 +35,7 @@ async fn a_secret_that_is_not_the_hosts_alone_is_none() {
     let lab = Lab::new(&[], &[]);
     let unbound = Some(Code::MissingRuntimeBinding);
     assert_eq!(refused(&lab).await, unbound, "there is none");
-    for content in [&b""[..], b"\n", b"\xff\xfe", b"a\0b", &[b'x'; 4097]] {
+    for content in [&b""[..], b"\n", b"\xff\xfe", b"a\0b and more", b"1234567\n", &[b'x'; 4097]] {
         lab.private("secrets/token", content);
         assert_eq!(refused(&lab).await, unbound, "{} bytes", content.len());
     }
@@ -47,7 +47,7 @@ async fn a_secret_that_is_not_the_hosts_alone_is_none() {
     std::os::unix::fs::symlink(lab.outside().join("elsewhere"), &path).expect("a link");
     assert_eq!(refused(&lab).await, unbound, "it is a link");
     fs::remove_file(&path).expect("it was there");
-    lab.private("secrets/token", b"x");
+    lab.private("secrets/token", b"sesame-open");
     fs::set_permissions(lab.outside().join("secrets"), fs::Permissions::from_mode(0o755)).expect("a mode");
     assert_eq!(refused(&lab).await, unbound, "others may enter the directory");
 }

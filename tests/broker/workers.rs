@@ -12,7 +12,7 @@ async fn every_handle_works_from_a_worker() {
     let place = format!("127.0.0.1:{}", public.port);
     let services = [("home", near(home.port)), ("switches", near(home.port))];
     let lab = Lab::isolated(&services, core::slice::from_ref(&place));
-    lab.private("secrets/token", b"sesame");
+    lab.private("secrets/token", b"sesame-open");
     std::fs::write(lab.workspace().join("note"), "on").expect("a note");
 
     let asked = lab.said("home.get", json!({ "path": "/state" })).await.expect("an answer");
@@ -23,7 +23,7 @@ async fn every_handle_works_from_a_worker() {
     assert_eq!(lab.said("files.read", json!({ "path": "note" })).await, Ok(json!("on")));
     assert_eq!(lab.said("files.write", json!({ "path": "note", "text": "off" })).await, Ok(json!(null)));
     assert_eq!(lab.said("files.list", json!({ "path": "." })).await, Ok(json!(["note:File:3"])));
-    assert_eq!(lab.said("secret.length", json!({})).await, Ok(json!(6)));
+    assert_eq!(lab.said("secret.length", json!({})).await, Ok(json!(11)));
     let pending = lab.invoke("home.switch", json!({ "lamp": "hall" })).await;
     let shown = lab.preview(pending.approval().expect("it waits")).await;
     assert_eq!(shown, "3 bytes unconfirmed unconfirmed unconfirmed unconfirmed unconfirmed");

@@ -274,3 +274,38 @@ async fn an_endless_answer_is_cut_and_silence_is_an_answer() {
     let household = household(&silent.url(""), PASSWORD).await;
     assert_eq!(status(&household).await, json!({ "reachable": false, "blocking_enabled": null }));
 }
+
+/// The health of the machine tells whether its Pi-hole answers, and nobody logs in for that.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_health_of_the_machine_tells_whether_its_pi_hole_answers() {
+    async fn told(household: &Household) -> Vec<Value> {
+        let health = household.called("system.health", &json!({})).await;
+        health["checks"]["services"].as_array().unwrap().clone()
+    }
+    let check = |status: &str, summary: &str| {
+        vec![json!({ "name": "pihole", "check": { "status": status, "summary": summary } })]
+    };
+    let pihole = Pihole::start(PASSWORD);
+    let household = of(&pihole).await;
+    assert_eq!(told(&household).await, check("healthy", "it answers"));
+    // With the wrong password in its file, too: whether that is right is not asked.
+    let wrong = crate::pihole::household(&pihole.server().url(""), "canarybarley").await;
+    assert_eq!(told(&wrong).await, check("healthy", "it answers"));
+    assert!(pihole.asked().iter().all(|asked| asked == "GET /api/auth"), "{:?}", pihole.asked());
+    assert_eq!(pihole.sessions(), 0);
+    // Something else in its place, nothing at all, and silence.
+    let other = Server::start(|_, out| {
+        out.write_all(&answer("404 Not Found", &[], ""))?;
+        Ok(Then::Close)
+    });
+    let silent = Server::start(|_, _| Ok(Then::Keep));
+    for url in [other.url(""), "http://127.0.0.1:9".to_owned(), silent.url("")] {
+        let household = crate::pihole::household(&url, PASSWORD).await;
+        assert_eq!(told(&household).await, check("degraded", "it does not answer"), "{url}");
+    }
+    // One that is elsewhere is none of this machine's.
+    let top = folder();
+    let config = config(&top, &pihole.server().url(""), PASSWORD).replace("reach = \"device\"\n", "");
+    let elsewhere = Household::open(top, &config).await;
+    assert_eq!(told(&elsewhere).await, Vec::<Value>::new());
+}

@@ -103,7 +103,7 @@ fn secrets_are_told_by_name_place_and_state_and_never_by_value() {
     };
     let expected = [
         ("line", "ready", "usual"),
-        ("little", "ready", "short"),
+        ("little", "short", "-"),
         ("past", "expired", "-"),
         ("plain", "ready", "usual"),
         ("variable", "absent", "-"),
@@ -117,7 +117,7 @@ fn secrets_are_told_by_name_place_and_state_and_never_by_value() {
     let (exit, wrong) = home.json(&["secrets", "check"]);
     let names: Vec<String> = states(&wrong).into_iter().map(|(name, ..)| name).collect();
     assert_eq!((exit, names), (1, ["little", "past", "variable"].map(str::to_owned).to_vec()));
-    home.run(&["doctor"]).says(&["secrets", "`past` (expired)"]);
+    home.run(&["doctor"]).says(&["secrets", "`past` (expired)", "`little` (short)"]);
     for words in [&["secrets", "list"][..], &["secrets", "status"], &["secrets", "check"], &["doctor"]] {
         let ran = home.run(words);
         for value in ["a-value", "another-value", "sword/", "short\n"] {
@@ -127,6 +127,83 @@ fn secrets_are_told_by_name_place_and_state_and_never_by_value() {
     fs::set_permissions(&dotenv, fs::Permissions::from_mode(0o644)).unwrap();
     let (_, found) = home.json(&["secrets", "status", "line"]);
     assert_eq!(found[0]["state"], "unreadable", "others may read it");
+}
+
+/// Wherever it comes from, it is named by its place in the configuration, and no word of it is said.
+#[test]
+fn what_is_too_short_to_be_found_is_named_whatever_it_is_for() {
+    let home = Home::new();
+    let file = home.top().join("short");
+    private(&file, "swrdfsh\n");
+    let at = file.display();
+    home.configure(&format!(
+        "[endpoints.pihole]\nurl = \"http://127.0.0.1:1\"\nreach = \"device\"\nauth = \"pihole\"\npassword_file = \"{at}\"\n\
+         [endpoints.prometheus]\nurl = \"https://127.0.0.1:1\"\nauth = \"bearer\"\ntoken_file = \"{at}\"\n\
+         [mail]\nserver = \"127.0.0.1:1\"\nserver_name = \"mail.test\"\nsecurity = \"tls\"\nfrom = \"a@mail.test\"\nrecipients = [\"b@mail.test\"]\nuser = \"a\"\npassword_file = \"{at}\"\n\
+         [repositories.house]\nurl = \"https://127.0.0.1:1/r\"\nuser = \"a\"\npassword_file = \"{at}\"\n\
+         [mcp.servers.docs]\nurl = \"https://127.0.0.1:1/mcp\"\ntoken_file = \"{at}\"\n\
+         [mcp.servers.lab]\ncommand = [\"/bin/false\"]\nsecrets = {{ LAB_TOKEN = \"{at}\" }}\n\
+         [secrets.own]\nfile = \"{at}\"\n"
+    ));
+    keep(&home, "stored", "swrdfsh");
+    let ran = home.run(&["secrets", "check", "--json"]).exits(1);
+    let names: Vec<String> = ran
+        .document()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            assert_eq!(one["state"], "short", "{one}");
+            assert!(one["help"].as_str().unwrap().contains("at least 8 bytes"), "{one}");
+            one["name"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let mut expected = [
+        "endpoints.pihole",
+        "endpoints.prometheus",
+        "mail",
+        "mcp.servers.docs.token_file",
+        "mcp.servers.lab.LAB_TOKEN",
+        "own",
+        "repositories.house",
+        "stored",
+    ];
+    let mut sorted = names.clone();
+    sorted.sort();
+    expected.sort_unstable();
+    assert_eq!(sorted, expected);
+    let doctor = home.run(&["doctor"]);
+    let doctor = doctor.says(&[
+        "the credential of `pihole` is shorter than 8 bytes",
+        "its token is shorter than 8 bytes",
+        "one of its `secrets` is shorter than 8 bytes",
+        "`mail` (short)",
+        "`repositories.house` (short)",
+    ]);
+    for ran in [ran, doctor] {
+        assert!(!ran.out.contains("swrdfsh") && !ran.err.contains("swrdfsh"), "{ran:#?}");
+    }
+}
+
+/// What is known stays known: there is no room for one more, and nobody uses it.
+#[test]
+fn a_secret_for_which_there_is_no_room_is_read_by_nobody() {
+    let home = Home::new();
+    // Sixteen of the longest are as much as is looked for.
+    for nth in 10..27 {
+        keep(&home, &format!("secret_{nth}"), &format!("{nth:04096}"));
+    }
+    let (exit, wrong) = home.json(&["secrets", "check"]);
+    let told: Vec<_> = wrong.as_array().unwrap().iter().map(|one| (&one["name"], &one["state"])).collect();
+    assert_eq!((exit, told), (1, vec![(&json!("secret_26"), &json!("full"))]));
+    home.run(&["doctor"]).exits(6).says(&["65536 bytes of secrets are known", "no further one is read"]);
+    home.run(&["secrets", "status", "secret_25"]).exits(0).says(&["ready"]);
+    // What was read first is looked for still.
+    let named = json!({ "name": format!("{:04096}", 10) }).to_string();
+    home.run(&["invoke", "house.greet", &named]).exits(0).says(&["[redacted]"]);
+    // With room again, it is used.
+    fs::remove_file(home.data().join("secrets/secret_10")).unwrap();
+    home.run(&["secrets", "check"]).exits(0);
 }
 
 #[test]

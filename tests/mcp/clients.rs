@@ -46,7 +46,10 @@ fn fact<'r>(told: &'r Value, name: &str) -> &'r Value {
 #[test]
 fn somebody_elses_client_lists_calls_and_is_asked_before_anything_goes_out() {
     let home = Home::with_operator();
-    home.configure("[mcp]\npatience = \"2s\"\n[http]\nallow = [\"127.0.0.1:9\"]\n");
+    // The same calls are sent throughout: none of them expires before the last.
+    home.configure(
+        "[limits]\napproval_lifetime_s = 3600\n[mcp]\npatience = \"2s\"\n[http]\nallow = [\"127.0.0.1:9\"]\n",
+    );
     home.operate(&["optin", "set", "web", "on"]).exits(0);
     let _serving = home.serve();
     for age in AGES {

@@ -31,6 +31,8 @@ mod leaving;
 #[cfg(test)]
 mod odd;
 #[cfg(test)]
+mod own;
+#[cfg(test)]
 mod people;
 #[cfg(test)]
 mod program;

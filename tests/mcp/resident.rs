@@ -12,7 +12,7 @@ fn names(tools: &[Value]) -> Vec<String> {
 }
 
 /// What a search finds, by name and digest.
-fn found(program: &mut Program, query: &str) -> Vec<(String, String)> {
+pub fn found(program: &mut Program, query: &str) -> Vec<(String, String)> {
     let answer = program.call("tool_search", json!({ "query": query }));
     let tools = answer["structuredContent"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
     let text = |tool: &Value, key: &str| tool[key].as_str().unwrap().to_owned();
@@ -20,7 +20,7 @@ fn found(program: &mut Program, query: &str) -> Vec<(String, String)> {
 }
 
 /// Arguments that call what a search by its name found.
-fn invocation(program: &mut Program, name: &str, arguments: &Value) -> Value {
+pub fn invocation(program: &mut Program, name: &str, arguments: &Value) -> Value {
     let (tool, digest) = found(program, name).into_iter().next().unwrap_or_else(|| panic!("{name} is found"));
     assert_eq!(tool, name);
     json!({ "tool": tool, "digest": digest, "arguments": arguments })

@@ -1,8 +1,11 @@
 //! Every way in which an invocation ends, in every class.
 
+use std::sync::Arc;
+
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::contract::Class;
 use capability_core::executor::{Effect, Ended, MAX_MESSAGE_BYTES};
+use capability_core::redact::{Redaction, Redactor};
 use capability_core::{Code, Outcome};
 use serde_json::json;
 
@@ -154,9 +157,64 @@ async fn pending_denied_expired_cancelled_and_withheld_are_ended_and_recorded() 
     assert_eq!(bench.world().ran(), 0);
     bench.tape.take(Taking::FailsFrom(1));
     let outcome = bench.invoke("lab.act_read_local", &write).await;
-    assert!(matches!(outcome.ended(), Ended::Withheld), "{outcome:?}");
+    assert!(matches!(outcome.ended(), Ended::Withheld { code: Code::Unrecorded }), "{outcome:?}");
     assert_eq!((outcome.effect(), outcome.receipt(), outcome.result()), (Effect::Completed, None, None));
     assert_eq!(bench.world().ran(), 1);
+}
+
+/// Knows these.
+struct Knows(Arc<Redactor>);
+
+impl Redaction for Knows {
+    fn redactor(&self) -> Arc<Redactor> {
+        Arc::clone(&self.0)
+    }
+}
+
+fn knowing(redactor: Redactor) -> Bench {
+    let bench = Bench::new();
+    bench.executor.redact_with(Arc::new(Knows(Arc::new(redactor))));
+    bench
+}
+
+/// A result goes by its schema and cap after the secrets were taken out of it, or it does not go.
+#[tokio::test]
+async fn a_result_that_no_longer_keeps_its_promise_without_its_secrets_is_withheld() {
+    let fields = ["outcome", "stage", "effect", "code", "result_bytes"];
+    let bench = knowing(Redactor::new(["canary-1"]));
+    let said =
+        async |text: String| bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer", "text": text })).await;
+    let outcome = said("a canary-1".to_owned()).await;
+    assert_eq!(outcome.result(), Some(r#"{"text":"a [redacted]"}"#));
+    // Within the cap as it was, and above it with the marks.
+    let outcome = said(format!("{}{}", ".".repeat(MAX_RESULT / 2), "canary-1 ".repeat(MAX_RESULT / 2 / 9 - 2))).await;
+    assert!(matches!(outcome.ended(), Ended::Withheld { code: Code::ResultRedacted }), "{outcome:?}");
+    assert_eq!((outcome.result(), outcome.code()), (None, Some(Code::ResultRedacted)));
+    let told = serde_json::to_value(&outcome).expect("an outcome is JSON");
+    assert_eq!((&told["outcome"], &told["code"]), (&json!("withheld"), &json!("result_redacted")));
+    assert!(told["message"].is_string() && told["help"].is_string() && !told.to_string().contains("canary"), "{told}");
+    let record = only(&bench.last_outcome(), &fields);
+    let expected = json!({ "outcome": "withheld", "stage": "audit", "effect": "completed", "code": "result_redacted" });
+    assert_eq!(record, expected);
+    // A redactor that cannot look lets nothing through, and says so in the same way.
+    let bench = knowing(Redactor::broken());
+    let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": "answer", "text": "a" })).await;
+    assert!(matches!(outcome.ended(), Ended::Withheld { code: Code::RedactorFailed }), "{outcome:?}");
+    assert_eq!(only(&bench.last_outcome(), &fields)["code"], "redactor_failed");
+}
+
+/// An author's words are cut before anybody looks through them.
+#[tokio::test]
+async fn words_that_were_cut_end_with_no_part_of_a_secret() {
+    let secret = "canary-of-some-length";
+    for kept in [1, 3, 4, 10, secret.len() - 1, secret.len()] {
+        let bench = knowing(Redactor::new([secret]));
+        let before = MAX_MESSAGE_BYTES - "…".len() - kept;
+        let text = format!("{}{secret}{}", ".".repeat(before), ".".repeat(100));
+        let outcome = bench.invoke("lab.act_read_local", &json!({ "behaviour": "fail_public", "text": text })).await;
+        let message = outcome.message().expect("it failed").into_owned();
+        assert!(message.ends_with('…') && !message.contains("cana"), "{kept}: {}", &message[before..]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

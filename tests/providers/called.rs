@@ -1,13 +1,19 @@
 //! One tool by its name: decided by itself as it is among all of them, and called as the whole surface would call it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use capability_core::approval::GrantLimits;
 use capability_core::handle::HandleFamily;
 use capability_core::policy::OptIn;
-use capability_core::provider::{Decisions, ProviderReach, ProviderState, ProviderType, Standing};
+use capability_core::provider::{Decisions, ProviderReach, ProviderState, ProviderType, Standing, Whose};
 use capability_core::session::{Declarations, Mode, SessionId};
-use capability_core::surface::{Called, INVOKE_TOOL, Surface, SurfaceCall, SurfaceOptions, TOOL_SEARCH, WireName};
+use capability_core::surface::{
+    Called, INVOKE_TOOL, SearchEntry, SearchFault, Surface, SurfaceCall, SurfaceOptions, Surfaces, TOOL_SEARCH,
+    ToolIndex, ToolSearch, WireName, WordSearch,
+};
 use capability_core::{Outcome, Session};
 use serde_json::json;
 
@@ -34,8 +40,14 @@ fn bench() -> Bench {
         ),
         mcp("docs-2", vec![tool("docs-2", "find")]),
         ProviderState { reach: ProviderReach::Offline("it went away"), ..mcp("gone", vec![tool("gone", "find")]) },
-        ProviderState { session: Some(SessionId::from_bytes([1; 16])), ..mcp("own", vec![tool("own", "find")]) },
-        ProviderState { session: Some(SessionId::from_bytes([9; 16])), ..mcp("theirs", vec![tool("theirs", "find")]) },
+        ProviderState {
+            whose: Whose::Session(SessionId::from_bytes([1; 16])),
+            ..mcp("own", vec![tool("own", "find")])
+        },
+        ProviderState {
+            whose: Whose::Session(SessionId::from_bytes([9; 16])),
+            ..mcp("theirs", vec![tool("theirs", "find")])
+        },
         provider(ProviderType::Relay, "docs", vec![tool("docs", "find")]),
     ]);
     bench
@@ -158,4 +170,84 @@ async fn a_call_by_name_is_the_one_that_the_whole_surface_would_make() {
         }
     }
     assert_eq!(kinds.len(), 2);
+}
+
+/// Counts how often something is made to be searched in, and says that it cannot be where that is asked for.
+#[derive(Default)]
+struct Counting {
+    made: AtomicUsize,
+    fails: AtomicBool,
+}
+
+impl ToolSearch for &'static Counting {
+    fn index(&self, entries: &[SearchEntry<'_>]) -> Result<Box<dyn ToolIndex>, SearchFault> {
+        self.made.fetch_add(1, SeqCst);
+        if self.fails.load(SeqCst) {
+            return Err(SearchFault);
+        }
+        WordSearch.index(entries)
+    }
+}
+
+/// One search builds what the next one searches in, until anything is decided differently: what is gone is not found, and
+/// nobody finds what is another one's.
+#[tokio::test]
+async fn what_a_search_builds_is_kept_until_a_decision_changes() {
+    let counting: &'static Counting = Box::leak(Box::default());
+    let bench = Bench::providing(GrantLimits::off());
+    let options = SurfaceOptions { search: Arc::new(counting), ..SurfaceOptions::default() };
+    let surfaces = Surfaces::new(bench.executor.clone(), options);
+    let docs = |reach, tools| ProviderState { reach, ..provider(ProviderType::Mcp, "docs", tools) };
+    let tool = |native: &str| tool("docs", native);
+    let found = |session: &Session| match surfaces
+        .called(session, TOOL_SEARCH, br#"{"query":"looks something up","limit":10}"#)
+        .call
+    {
+        SurfaceCall::Found(answer) => {
+            answer.tools.iter().filter(|tool| tool.provider.is_some()).map(|tool| tool.name.clone()).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let made = || counting.made.load(SeqCst);
+    let (find, list) = ("mcp-docs--find".to_owned(), "mcp-docs--list".to_owned());
+
+    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("find"), tool("list")])]);
+    assert_eq!(found(&bench.session), [find.clone(), list.clone()]);
+    // The same again is the same, whoever asks and however often the same is put in place of itself.
+    let other = bench.session(2, Mode::Live, 1);
+    assert_eq!((found(&other), found(&bench.session).len(), made()), (vec![find.clone(), list.clone()], 2, 1));
+
+    // One tool went away: the next search does not find it.
+    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("find")])]);
+    assert_eq!((found(&bench.session), made()), (vec![find.clone()], 2));
+    // One is out of use, or its provider is: it is found, and what stands against it is said.
+    let available = || match surfaces.called(&bench.session, TOOL_SEARCH, br#"{"query":"mcp-docs--find"}"#).call {
+        SurfaceCall::Found(answer) => answer.tools[0].availability.is_none(),
+        other => panic!("{other:?}"),
+    };
+    assert!(available());
+    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("find").standing_at(Standing::Changed)])]);
+    assert!(!available());
+    bench.supplied.set(vec![docs(ProviderReach::Offline("it went away"), vec![tool("find")])]);
+    assert!(!available());
+    // Who does not declare it finds nothing of it, and what is one session's is found by no other one.
+    assert_eq!(found(&bench.declaring(&["lab.asks"])), [] as [String; 0]);
+    let own = ProviderState {
+        whose: Whose::Session(other.identity().id),
+        ..docs(ProviderReach::Ready, vec![tool("find"), tool("list")])
+    };
+    bench.supplied.set(vec![own]);
+    assert_eq!((found(&other).len(), found(&bench.session).len()), (2, 0));
+    // In another mode other things stand against the same tools.
+    let before = made();
+    let planning = bench.session(3, Mode::Plan, 1);
+    assert_eq!((found(&planning).len(), made()), (0, before + 1));
+
+    // What could not be made is made by whoever asks next.
+    counting.fails.store(true, SeqCst);
+    bench.supplied.set(vec![docs(ProviderReach::Ready, vec![tool("list")])]);
+    let search = || surfaces.called(&bench.session, TOOL_SEARCH, br#"{"query":"list"}"#).call;
+    assert!(matches!(search(), SurfaceCall::Faulted(_)));
+    counting.fails.store(false, SeqCst);
+    assert!(matches!(search(), SurfaceCall::Found(_)));
 }

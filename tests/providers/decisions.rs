@@ -11,7 +11,7 @@ use capability_core::policy::OptIn;
 use capability_core::provider::{
     AdmissionStatus, Decisions, Diagnostic, ExplicitBinding, FallbackPolicy, FallbackRules, ProvidedTool,
     ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Route, RuntimeBindingStatus,
-    Standing,
+    Standing, Whose,
 };
 use capability_core::self_model::Ability;
 use capability_core::session::Mode;
@@ -42,7 +42,7 @@ fn bench() -> Bench {
             ),
             ProviderState { reach: offline, ..mcp("gone", vec![tool("gone", "find")]) },
             ProviderState {
-                session: Some(capability_core::session::SessionId::from_bytes([9; 16])),
+                whose: Whose::Session(capability_core::session::SessionId::from_bytes([9; 16])),
                 ..mcp("theirs", vec![tool("theirs", "find")])
             },
             ProviderState {
@@ -248,6 +248,27 @@ async fn a_rule_about_what_a_call_names_blocks_no_tool_as_such() {
     assert_eq!(bench.executor.invoke(&bench.session, find.proposal(r#"{"q":"a"}"#)).await.code(), Some(Code::RuleDeny));
 }
 
+/// A declaration without a scope is about no call of what always has one: what is listed and what a call is told agree.
+#[tokio::test]
+async fn what_no_call_is_declared_by_is_not_listed_either() {
+    let bench = bench();
+    let call = json!({ "server": "docs" });
+    for (declared, code) in [
+        ("lab.scoped", Some(Code::Undeclared)),
+        ("tool.call:lab.scoped", Some(Code::Undeclared)),
+        ("lab.asks", Some(Code::Undeclared)),
+        ("lab.scoped:docs", None),
+        ("lab.scoped:*", None),
+    ] {
+        let session = bench.declaring(&[declared]);
+        let decisions = bench.executor.decisions(&session);
+        let listed = decisions.compiled("lab.scoped", V1).expect("it is registered");
+        assert_eq!((listed.code(), listed.is_visible()), (code, code.is_none()), "{declared}");
+        let outcome = bench.executor.invoke(&session, proposal("lab.scoped", &call)).await;
+        assert_eq!(outcome.code(), code, "{declared}: {outcome:?}");
+    }
+}
+
 /// One decision with everything in it, as it is listed and as a call takes it.
 #[tokio::test]
 async fn a_decision_has_every_field_of_the_contract() {
@@ -320,6 +341,10 @@ async fn every_route_is_one_of_the_list_and_each_is_taken() {
     bench.supplied.put(|revision| {
         let states = vec![
             provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")]),
+            ProviderState {
+                whose: Whose::Session(bench.session.identity().id),
+                ..provider(ProviderType::Mcp, "own", vec![tool("own", "find")])
+            },
             carrying(ProviderType::Edge, "desk", "lab.asks_too"),
             carrying(ProviderType::Relay, "cloud", "lab.act_read_local"),
         ];
@@ -337,7 +362,11 @@ async fn every_route_is_one_of_the_list_and_each_is_taken() {
     assert_eq!(of("lab.checked"), Some(Route::ServerRuntime));
     assert_eq!(of("lab.asks_too"), Some(Route::EdgeBound));
     assert_eq!(of("lab.act_read_local"), Some(Route::GatewayRelay));
-    assert_eq!(listed.provided(ProviderType::Mcp, "docs", "find").map(|own| own.route), Some(Route::RequestScopedMcp));
+    let of = |server: &str| listed.provided(ProviderType::Mcp, server, "find").map(|own| own.route);
+    assert_eq!((of("docs"), of("own")), (Some(Route::ServerRuntime), Some(Route::RequestScopedMcp)));
+    // A call goes the way that is listed.
+    let asked = bench.invoke("mcp.call", &json!({ "server": "own", "tool": "find", "arguments": { "q": "a" } })).await;
+    assert_eq!(asked.provider().map(|own| own.route), of("own"), "{asked:?}");
     let nowhere = self::bench().invoke("relay.call", &json!({ "relay": "a", "tool": "b", "arguments": {} })).await;
     let decided = nowhere.provider().expect("that there is none was decided");
     assert_eq!((decided.route, decided.admission_status), (Route::Unsupported, AdmissionStatus::Unsupported));
@@ -545,7 +574,7 @@ async fn a_provider_of_whose_tools_nothing_is_known_is_told_and_not_absent() {
         mcp("never", ProviderReach::NotConnected, vec![]),
         mcp("gone", ProviderReach::Offline("it did not answer in time"), vec![]),
         ProviderState {
-            session: Some(capability_core::session::SessionId::from_bytes([9; 16])),
+            whose: Whose::Session(capability_core::session::SessionId::from_bytes([9; 16])),
             ..mcp("theirs", ProviderReach::NotConnected, vec![])
         },
     ]);

@@ -11,7 +11,7 @@ use capability_core::handle::{HandleFamily, ToolContent, ToolReply};
 use capability_core::provider::{
     AdmissionStatus, Diagnostic, DynamicTools, ExplicitBinding, FallbackPolicy, FallbackRules, InMemoryEdge,
     NoProviders, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Providers as _, RemoteProviders, Route,
-    Standing, Unbound,
+    Standing, Unbound, Whose,
 };
 use capability_core::session::Mode;
 use capability_core::{Code, Failure, Outcome};
@@ -282,14 +282,14 @@ async fn what_is_chosen_for_a_session_goes_first_and_is_not_replaced_in_silence(
 }
 
 /// The order of preference, written down apart.
-fn expected(states: &[ProviderState], session: capability_core::session::SessionId) -> String {
+fn expected(states: &[ProviderState], who: &capability_core::session::SessionIdentity) -> String {
     let ranked = |rank: fn(&ProviderState) -> bool| {
-        let mut own: Vec<_> = states.iter().filter(|state| rank(state) && state.serves(session)).collect();
+        let mut own: Vec<_> = states.iter().filter(|state| rank(state) && state.serves(who)).collect();
         own.sort_by_key(|state| state.id.to_string());
         own.into_iter()
     };
     let edges = ranked(|state| state.kind == ProviderType::Edge);
-    let scoped = ranked(|state| state.kind == ProviderType::Mcp && state.session.is_some());
+    let scoped = ranked(|state| state.kind == ProviderType::Mcp && matches!(state.whose, Whose::Session(_)));
     let mut first = edges.chain(scoped);
     first.next().map_or("host".to_owned(), |state| {
         if state.reach.is_there() { state.id.to_string() } else { "provider_offline".to_owned() }
@@ -310,7 +310,7 @@ proptest! {
         let other = capability_core::session::SessionId::from_bytes([9; 16]);
         let kinds = [ProviderType::Edge, ProviderType::Mcp, ProviderType::Relay];
         let mut states: Vec<_> = picked.iter().map(|(kind, id, there, session)| ProviderState {
-            session: match session { 0 => None, 1 => Some(own), _ => Some(other) },
+            whose: match session { 0 => Whose::Everybody, 1 => Whose::Session(own), _ => Whose::Session(other) },
             ..carrier(kinds[*kind], ["a", "b", "c", "d"][*id], if *there { ProviderReach::Ready } else { OFFLINE })
         }).collect();
         // Names are unique in one kind.
@@ -320,12 +320,12 @@ proptest! {
         let mut served = Vec::new();
         for _ in 0..2 {
             bench.supplied.set(states.clone());
-            served.push(runtime.block_on(async { by(&bench.invoke(READS, &call()).await) }));
+            served.push(runtime.block_on(async { by(&bench.run(READS, &call()).await) }));
             states.reverse();
             if !states.is_empty() { let by = turned % states.len(); states.rotate_left(by); }
         }
         prop_assert_eq!(&served[0], &served[1]);
-        prop_assert_eq!(&served[0], &expected(&states, own));
+        prop_assert_eq!(&served[0], &expected(&states, bench.session.identity()));
     }
 }
 
@@ -405,7 +405,7 @@ async fn an_edge_answers_for_its_tools_as_long_as_it_is_there() {
     let asked = Arc::clone(&remotes);
     bench.bindings.answer_tools(move |lease| {
         let (decision, arguments) = lease.provided().expect("it goes through");
-        let answering = asked.call_tool(decision, arguments, lease.identity().id).expect("it is one of these");
+        let answering = asked.call_tool(decision, arguments, lease.identity()).expect("it is one of these");
         futures_now(answering)
     });
     let deploy = json!({ "edge": "desk", "tool": "cli/deploy", "arguments": { "to": "x" } });

@@ -1,5 +1,7 @@
 //! A provider's tool, called through the capability that leads to it.
 
+use std::sync::Arc;
+
 use capability_core::approval::{ApprovalStatus, GrantEnd, GrantLimit, GrantLimits};
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::contract::{Class, Network, SideEffect};
@@ -8,8 +10,9 @@ use capability_core::handle::{ToolContent, ToolReply};
 use capability_core::policy::OptIn;
 use capability_core::provider::{
     Claims, DefinitionFault, Diagnostic, ProvidedTool, ProviderReach, ProviderState, ProviderType, Route, Standing,
-    ToolDefinition,
+    ToolDefinition, Whose,
 };
+use capability_core::redact::{Redaction, Redactor};
 use capability_core::session::Mode;
 use capability_core::store::Approvals as _;
 use capability_core::{Code, Outcome, Timestamp};
@@ -75,7 +78,7 @@ async fn an_unclassified_tool_asks_a_person_and_is_sent_exactly_what_was_approve
     let decision = outcome.provider().expect("a provider ran it");
     assert_eq!(
         (decision.provider_type, &*decision.provider_id, &*decision.native_id, decision.route),
-        (ProviderType::Mcp, "docs", "find", Route::RequestScopedMcp)
+        (ProviderType::Mcp, "docs", "find", Route::ServerRuntime)
     );
     // The log says which connection and which number, and no word of what the provider calls its tool.
     let last = bench.last_outcome();
@@ -184,16 +187,18 @@ async fn what_is_not_there_is_told_apart() {
             _ => refused(&outcome, Code::ToolQuarantined, Diagnostic::PolicyBlocked),
         }
     }
-    // Another session's provider is nobody's here.
+    // Another session's provider is nobody's here: there is none of that kind, for all that this session is told.
     let other = bench.session(9, Mode::Live, 1);
     let own = ProviderState {
-        session: Some(other.identity().id),
+        whose: Whose::Session(other.identity().id),
         ..provider(ProviderType::Mcp, "docs", vec![tool("docs", "find")])
     };
     bench.supplied.set(vec![own]);
-    refused(&bench.invoke("mcp.call", &call("docs", "find")).await, Code::UnknownTool, Diagnostic::UnknownTool);
+    let outcome = bench.invoke("mcp.call", &call("docs", "find")).await;
+    refused(&outcome, Code::UnsupportedCapability, Diagnostic::UnsupportedCapability);
     let outcome = bench.executor.invoke(&other, proposal("mcp.call", &call("docs", "find"))).await;
     assert_eq!(outcome.kind(), Kind::Pending);
+    assert_eq!(outcome.provider().map(|decided| decided.route), Some(Route::RequestScopedMcp));
 }
 
 #[tokio::test]
@@ -324,6 +329,62 @@ async fn a_structured_answer_keeps_the_promise_of_its_definition() {
         let outcome = bench.invoke("mcp.call", &call).await;
         assert_eq!(outcome.kind(), kind, "{structured:?} {outcome:?}");
     }
+}
+
+/// Knows one value.
+struct Knows;
+
+impl Redaction for Knows {
+    fn redactor(&self) -> Arc<Redactor> {
+        Arc::new(Redactor::new(["12345678"]))
+    }
+}
+
+/// What is left of a structured answer without a secret may not be what its definition promises: then nothing is left of it.
+#[tokio::test]
+async fn a_structured_answer_keeps_its_promise_without_its_secrets_or_is_withheld() {
+    for (schema, given, kept) in [
+        (json!({ "type": "integer" }), json!(12_345_678), false),
+        (json!({ "type": "string", "maxLength": 10 }), json!("12345678"), true),
+        (json!({ "type": "string", "maxLength": 9 }), json!("12345678"), false),
+        (json!({ "type": "string", "maxLength": 9 }), json!("1234567"), true),
+        (json!({ "type": "string", "pattern": "^[0-9]+$" }), json!("12345678"), false),
+        (json!({ "type": "string", "enum": ["12345678", "b"] }), json!("12345678"), false),
+        (json!({ "type": "array", "items": { "type": "string", "maxLength": 9 } }), json!(["12345", "678"]), false),
+        (json!({ "type": "array", "items": { "type": "string" } }), json!(["12345", "678"]), true),
+    ] {
+        let output_schema = json!({ "type": "object", "properties": { "n": schema }, "required": ["n"] });
+        let bench = bench_with(vec![classified(ToolDefinition {
+            output_schema: Some(output_schema.clone()),
+            ..definition("docs", "find")
+        })]);
+        bench.executor.redact_with(Arc::new(Knows));
+        let reply = ToolReply { structured: Some(json!({ "n": given })), ..said("x") };
+        bench.bindings.answer_tools(move |_| Ok(reply.clone()));
+        let outcome = bench.invoke("mcp.call", &envelope("find", json!({ "q": "a" }))).await;
+        let expected = if kept { None } else { Some(Code::ResultRedacted) };
+        assert_eq!((outcome.code(), outcome.result().is_some()), (expected, kept), "{output_schema} {outcome:?}");
+        assert!(!serde_json::to_string(&outcome).unwrap().contains("12345678"), "{output_schema}");
+    }
+}
+
+/// Pieces of one answer are read one behind the other.
+#[tokio::test]
+async fn a_secret_in_two_pieces_of_an_answer_is_taken_out_of_both() {
+    let bench = bench_with(vec![classified(definition("docs", "find"))]);
+    bench.executor.redact_with(Arc::new(Knows));
+    let piece = |text: &str| ToolContent::Text { text: text.to_owned() };
+    let reply = ToolReply {
+        content: vec![piece("token: 1234"), piece("56"), piece("78.")],
+        structured: Some(json!({ "rows": [{ "t": "12345" }, { "t": "678" }] })),
+        is_error: false,
+    };
+    bench.bindings.answer_tools(move |_| Ok(reply.clone()));
+    let outcome = bench.invoke("mcp.call", &envelope("find", json!({ "q": "a" }))).await;
+    let reply: ToolReply = serde_json::from_str(outcome.result().unwrap()).unwrap();
+    let mark = "[redacted]";
+    assert_eq!(reply.content, [piece(&format!("token: {mark}")), piece(mark), piece(&format!("{mark}."))]);
+    assert_eq!(reply.structured, Some(json!({ "rows": [{ "t": mark }, { "t": mark }] })));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use capability_core::executor::{BodyEnd, Outcome, Proposal};
 use capability_core::handle::{BrokerFault, ToolReply};
 use capability_core::provider::{
     Diagnostic, InMemoryEdge, NoProviders, ProviderDecision, ProviderReach, ProviderState, ProviderType,
-    Providers as _, RemoteProvider, RemoteProviders,
+    Providers as _, RemoteProvider, RemoteProviders, Whose,
 };
 use capability_core::{BoxFuture, Call, Code};
 use capability_host::{Host, HostOptions};
@@ -152,7 +152,7 @@ async fn what_may_change_something_is_carried_out_one_after_the_other() {
         id: id.into(),
         kind: ProviderType::Edge,
         reach: ProviderReach::Ready,
-        session: None,
+        whose: Whose::Everybody,
         tools: vec![],
         carries_out: vec![WRITES.into(), READS.into()],
     };

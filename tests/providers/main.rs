@@ -37,6 +37,8 @@ mod mcp_lab;
 #[cfg(test)]
 mod mcp_real;
 #[cfg(test)]
+mod request;
+#[cfg(test)]
 mod skills;
 #[cfg(test)]
 mod source;

@@ -187,44 +187,148 @@ async fn as_subject(
     lab.host().executor().resume(&session, id).await
 }
 
-/// Where there is no token for everybody, whoever has it connect is who it is greeted for. In the older generation each owner of
-/// a token has a session of its own: this server refuses a session with another's token.
+/// A server of ours that knows anna, ben and everybody by their tokens, a host that is to speak with it, and an operator.
+async fn with_tokens(revision: &str, notes: &Path, told: &[&str]) -> (WebServer, Lab, Operator) {
+    let tokens = "tokens=token-of-anna:anna,token-of-ben:ben,token-of-all:all";
+    let web = WebServer::ours(0, notes, &[&[&*format!("revision={revision}"), "strict=yes", tokens], told].concat());
+    let lab = Lab::new(&web.config(""));
+    let operator = lab.operator().await;
+    (web, lab, operator)
+}
+
+async fn keep(lab: &Lab, operator: &Operator, name: &str) {
+    let (subject, token) = (format!("agent:{name}").parse::<Subject>().unwrap(), format!("token-of-{name}"));
+    lab.host().set_provider_token(operator, "lab", Some(&subject), Some(&token)).await.unwrap();
+}
+
+async fn connect_as(lab: &Lab, operator: &Operator, name: &str) -> Outcome {
+    as_subject(lab, operator, &format!("agent:{name}"), "mcp.connect", json!({ "server": "lab" })).await
+}
+
+async fn call_as(lab: &Lab, operator: &Operator, name: &str, tool: &str) -> Outcome {
+    let envelope = json!({ "server": "lab", "tool": tool, "arguments": {} });
+    as_subject(lab, operator, &format!("agent:{name}"), "mcp.call", envelope).await
+}
+
+/// What somebody is shown of the server: names of tools, and where each stands.
+fn shown_to(lab: &Lab, name: &str) -> Vec<(String, String)> {
+    let session = lab.session(&format!("agent:{name}"), &["mcp.call:*"]);
+    let decisions = lab.host().executor().decisions(&session);
+    let own = decisions.iter().filter(|own| own.definition.is_some() && own.is_visible());
+    own.map(|own| (own.native_id.to_string(), own.admission_status.as_str().to_owned())).collect()
+}
+
+/// Whoever has a token of their own is spoken for by it and by nothing else. In the older generation each has a session of its own:
+/// this server refuses a session with another's token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_of_ones_own_is_enough_and_nobody_elses_session_is_used() {
     let dir = tempfile::tempdir().unwrap();
-    let tokens = "tokens=token-of-anna:anna,token-of-ben:ben,token-of-all:all";
     for revision in [REVISIONS[0], REVISIONS[1]] {
         let file = dir.path().join(revision);
-        let web = WebServer::ours(0, &file, &[&format!("revision={revision}"), "strict=yes", tokens]);
-        let lab = Lab::new(&web.config(""));
-        let operator = lab.operator().await;
-        let of = |name: &str| format!("agent:{name}").parse::<Subject>().unwrap();
-        let keep = async |name: &str| {
-            let token = format!("token-of-{name}");
-            lab.host().set_provider_token(&operator, "lab", Some(&of(name)), Some(&token)).await.unwrap();
-        };
-        let call = async |name: &str| {
-            let envelope = json!({ "server": "lab", "tool": "alpha", "arguments": {} });
-            as_subject(&lab, &operator, &format!("agent:{name}"), "mcp.call", envelope).await
-        };
-        keep("anna").await;
-        let connected = as_subject(&lab, &operator, "agent:anna", "mcp.connect", json!({ "server": "lab" })).await;
+        let (_web, lab, operator) = with_tokens(revision, &file, &[]).await;
+        let is = |outcome: &Outcome, who: &str| assert!(text(outcome).starts_with(who), "{revision}: {outcome:?}");
+        keep(&lab, &operator, "anna").await;
+        let connected = connect_as(&lab, &operator, "anna").await;
         assert_eq!(connected.kind(), Kind::Executed, "{revision}: {connected:?} {:?}", connected.message());
-        assert!(text(&call("anna").await).starts_with("anna "), "{revision}");
-        // Whoever has none is refused by the server, and disturbs nobody.
-        let refused = call("ben").await;
+        is(&call_as(&lab, &operator, "anna", "alpha").await, "anna ");
+        // Whoever has none is asked by the server for one, and disturbs nobody.
+        let outcome = call_as(&lab, &operator, "ben", "alpha").await;
+        assert_eq!((outcome.code(), outcome.approval()), (Some(Code::ProviderOffline), None), "{outcome:?}");
+        let refused = connect_as(&lab, &operator, "ben").await;
         assert!(refused.message().unwrap().starts_with(BrokerFault::CredentialRefused.as_str()), "{refused:?}");
-        keep("ben").await;
-        assert!(text(&call("ben").await).starts_with("ben "), "{revision}");
-        assert!(text(&call("anna").await).starts_with("anna "), "{revision}");
+        is(&call_as(&lab, &operator, "anna", "alpha").await, "anna ");
+        // With one, it is still nobody's connection but the one that was asked for.
+        keep(&lab, &operator, "ben").await;
+        assert_eq!(call_as(&lab, &operator, "ben", "alpha").await.code(), Some(Code::ProviderOffline), "{revision}");
+        assert_eq!(connect_as(&lab, &operator, "ben").await.kind(), Kind::Executed, "{revision}");
+        is(&call_as(&lab, &operator, "ben", "alpha").await, "ben ");
+        is(&call_as(&lab, &operator, "anna", "alpha").await, "anna ");
         // Whatever it was given it tells nobody, in no form.
-        let said = text(&call("anna").await);
+        let said = text(&call_as(&lab, &operator, "anna", "alpha").await);
         assert!(said.contains("[redacted]") && !said.contains("token-of") && !said.contains("dG9rZW4tb2"), "{said}");
         lab.host().set_provider_token(&operator, "lab", None, Some("token-of-all")).await.unwrap();
-        assert!(text(&call("cleo").await).starts_with("all "), "{revision}");
+        assert_eq!(connect_as(&lab, &operator, "cleo").await.kind(), Kind::Executed, "{revision}");
+        is(&call_as(&lab, &operator, "cleo", "alpha").await, "all ");
         let greeted: Vec<_> = notes(&file).into_iter().filter(|note| note.starts_with("greeted")).collect();
-        let each = ["greeted anna", "greeted ben", "greeted all"];
-        assert_eq!(greeted, if revision == REVISIONS[0] { &each[..1] } else { &each[..] }, "{revision}");
+        assert_eq!(greeted, ["greeted anna", "greeted ben", "greeted all"], "{revision}");
+    }
+}
+
+/// A server shows each token something else, and describes the same tool to each in other words: nobody is shown, or judged by,
+/// what another one was told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_lists_for_one_token_is_nobody_elses() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("notes");
+    let (web, mut lab, operator) = with_tokens(REVISIONS[1], &file, &["own=yes", "says=does alpha for {name}"]).await;
+    for name in ["anna", "ben"] {
+        keep(&lab, &operator, name).await;
+    }
+    assert_eq!(connect_as(&lab, &operator, "anna").await.kind(), Kind::Executed);
+    let has = |lab: &Lab, name: &str, wanted: &[(&str, &str)]| {
+        let wanted: Vec<_> = wanted.iter().map(|(tool, is)| ((*tool).to_owned(), (*is).to_owned())).collect();
+        assert_eq!(shown_to(lab, name), wanted, "{name}");
+    };
+    has(&lab, "anna", &[("alpha", "ready"), ("of_anna", "ready")]);
+    // Neither whoever has a token nor whoever has none has what anna was shown.
+    has(&lab, "ben", &[]);
+    has(&lab, "cleo", &[]);
+    for name in ["ben", "cleo"] {
+        for tool in ["alpha", "of_anna"] {
+            let outcome = call_as(&lab, &operator, name, tool).await;
+            assert_eq!((outcome.code(), outcome.approval()), (Some(Code::ProviderOffline), None), "{name} {tool}");
+        }
+    }
+    assert_eq!(connect_as(&lab, &operator, "ben").await.kind(), Kind::Executed);
+    has(&lab, "ben", &[("alpha", "ready"), ("of_ben", "ready")]);
+    has(&lab, "anna", &[("alpha", "ready"), ("of_anna", "ready")]);
+    let outcome = call_as(&lab, &operator, "ben", "of_anna").await;
+    assert_eq!((outcome.code(), outcome.approval()), (Some(Code::UnknownTool), None), "{outcome:?}");
+    assert_eq!(call_as(&lab, &operator, "ben", "of_ben").await.kind(), Kind::Executed);
+    // Each is judged by the words that it is shown, and an operator sees both.
+    let definition = |lab: &Lab, name: &str| {
+        let session = lab.session(&format!("agent:{name}"), &["mcp.call:*"]);
+        let decisions = lab.host().executor().decisions(&session);
+        decisions.provided(capability_core::provider::ProviderType::Mcp, "lab", "alpha").unwrap().definition.clone()
+    };
+    assert_eq!(definition(&lab, "ben").unwrap().description, "does alpha for ben");
+    assert_eq!(definition(&lab, "anna").unwrap().description, "does alpha for anna");
+    let told: Vec<_> = lab.host().providers().tools("lab").unwrap().into_iter().map(|tool| tool.tool).collect();
+    assert_eq!(told, ["alpha", "of_anna", "alpha", "of_ben"]);
+
+    // Another host knows of each what each was shown.
+    lab.host().close().await;
+    lab.open(&web.config(""));
+    has(&lab, "anna", &[("alpha", "provider_offline"), ("of_anna", "provider_offline")]);
+    has(&lab, "ben", &[("alpha", "provider_offline"), ("of_ben", "provider_offline")]);
+    has(&lab, "cleo", &[]);
+    // Without its token a subject is one of everybody, who have been shown nothing.
+    let operator = lab.host().operators().login("four plain words here", None).await.unwrap().0;
+    let ben = "agent:ben".parse::<Subject>().unwrap();
+    lab.host().set_provider_token(&operator, "lab", Some(&ben), None).await.unwrap();
+    has(&lab, "ben", &[]);
+}
+
+/// With another token a server may be another one: nothing that was read with the one before is called.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_another_token_the_list_is_read_again_before_anything_is_called() {
+    let dir = tempfile::tempdir().unwrap();
+    for revision in [REVISIONS[0], REVISIONS[1]] {
+        let file = dir.path().join(revision);
+        let (_web, lab, operator) = with_tokens(revision, &file, &["own=yes"]).await;
+        lab.host().set_provider_token(&operator, "lab", None, Some("token-of-anna")).await.unwrap();
+        lab.connect("lab").await.unwrap();
+        let session = lab.anybody();
+        let id = lab.ask(&session, "of_anna", json!({})).await.approval().unwrap();
+        lab.approve(&operator, id).await;
+        lab.host().set_provider_token(&operator, "lab", None, Some("token-of-ben")).await.unwrap();
+        let outcome = lab.host().executor().resume(&session, id).await;
+        assert_ne!(outcome.kind(), Kind::Executed, "{revision}: {outcome:?}");
+        let read = |lab: &Lab| lab.tools("lab").iter().any(|(tool, _)| tool == "of_ben").then_some(());
+        lab.until("its list", read).await;
+        assert_eq!(lab.ask(&session, "of_anna", json!({})).await.code(), Some(Code::UnknownTool), "{revision}");
+        assert_eq!(lab.call(&operator, "of_ben", json!({})).await.kind(), Kind::Executed, "{revision}");
+        assert!(!notes(&file).iter().any(|note| note.ends_with("of_anna")), "{revision}: {:?}", notes(&file));
     }
 }
 

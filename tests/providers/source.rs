@@ -18,7 +18,7 @@ const WALKERS: [(&str, &str); 20] = [
     ("capabilities/host/src/config/edges.rs", "names in configuration"),
     ("capabilities/host/src/config/standing.rs", "names in configuration"),
     ("capabilities/host/src/host.rs", "names in configuration"),
-    ("capabilities/host/src/provider/server.rs", "puts one server's state among the providers"),
+    ("capabilities/host/src/provider/mod.rs", "puts one server's state among the providers"),
     ("capabilities/host/src/service/doctor.rs", "the operator's self-check"),
     ("capabilities/host/src/service/health.rs", "what tools that were run are called"),
     ("capabilities/host/src/service/listing.rs", "the operator's view of the contracts"),

@@ -6,4 +6,10 @@
 mod fixtures;
 
 #[cfg(test)]
+mod author;
+#[cfg(test)]
 mod linked;
+#[cfg(test)]
+#[expect(dead_code, reason = "each suite uses some of the projects")]
+#[path = "../cli/project.rs"]
+mod project;

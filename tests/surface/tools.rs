@@ -4,7 +4,7 @@ use capability_core::Capability;
 use capability_core::Executor;
 use capability_core::provider::{
     AdmissionStatus, Claims, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType,
-    ToolDefinition, ToolId,
+    ToolDefinition, ToolId, Whose,
 };
 use capability_core::surface::{Surface, SurfaceOptions};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub fn provided(through: &'static Capability, definition: ToolDefinition) -> Pro
         id: definition.id.provider.as_str().into(),
         kind: ProviderType::Mcp,
         reach: ProviderReach::Ready,
-        session: None,
+        whose: Whose::Everybody,
         tools: Vec::new(),
         carries_out: Vec::new(),
     };

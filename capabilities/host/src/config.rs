@@ -48,6 +48,7 @@ use capability_core::session::{Declaration, Subject};
 use serde::Deserialize;
 
 use crate::data_dir::read_private;
+use crate::provider::ServerSettings;
 use crate::secrets::SecretSettings;
 use bindings::Mistake;
 use lines::{KEYS, line_in, line_of};
@@ -210,6 +211,9 @@ pub struct Config {
     /// `secrets`, checked.
     #[serde(skip)]
     secret_settings: BTreeMap<String, SecretSettings>,
+    /// `mcp.servers`, checked.
+    #[serde(skip)]
+    mcp_servers: BTreeMap<String, ServerSettings>,
     /// `web`, checked.
     #[serde(skip)]
     web_settings: WebSettings,
@@ -367,7 +371,7 @@ impl Config {
         }
         config.named_in = line_of(text, "in_process");
         config.bindings = Bindings::of(&config.http, &config.endpoints, config.workspace.as_ref()).map_err(mistaken)?;
-        providers::checked(&config.mcp.servers).map_err(mistaken)?;
+        config.mcp_servers = providers::checked(&config.mcp.servers).map_err(mistaken)?;
         edges::checked(&config).and_then(|()| config.skills.check()).map_err(mistaken)?;
         text.clone_into(&mut config.text);
         config.bindings.repositories = repositories::checked(&config.repositories).map_err(mistaken)?;
@@ -419,9 +423,9 @@ impl Config {
         Ok(())
     }
 
-    /// The servers whose tools can be called. Those of a configuration that was read are well formed.
-    pub(crate) fn mcp_servers(&self) -> BTreeMap<String, crate::provider::ServerSettings> {
-        providers::checked(&self.mcp.servers).unwrap_or_default()
+    /// The servers whose tools can be called.
+    pub(crate) const fn mcp_servers(&self) -> &BTreeMap<String, ServerSettings> {
+        &self.mcp_servers
     }
 
     /// What may have standing answers, as the executor takes it.

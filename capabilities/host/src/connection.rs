@@ -25,6 +25,8 @@ use crate::web::Server;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a server waits for the directory: a command that owns it for its own duration is soon gone.
 const BRIEFLY: Duration = Duration::from_secs(1);
+/// How often whoever has something of its own in a host says that it is there: a quarter of how long that is kept without.
+const STAY: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A way to ask the host of a data directory.
@@ -177,6 +179,14 @@ impl<'p> Connection<'p> {
             let _ = owner.lines.set((calls, served));
         }
         let _ = ended.await;
+    }
+
+    /// Tells the owner now and then that whoever asks is still there, by this request, for as long as it is waited for.
+    pub async fn stay(&self, request: &Request) -> Infallible {
+        loop {
+            tokio::time::sleep(STAY).await;
+            self.tell(request).await;
+        }
     }
 
     /// Makes sure that this process is the owner.

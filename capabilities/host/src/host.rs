@@ -158,7 +158,7 @@ impl Host {
         let changes = tokio::sync::watch::Sender::new(0);
         let resolver: Arc<dyn Resolver> = Arc::new(SystemResolver::default());
         let providers = Arc::new(HostProviders::open(ProviderSetup {
-            servers: config.mcp_servers(),
+            servers: config.mcp_servers().clone(),
             definitions: database.definitions(),
             credentials: data_dir.credentials(),
             resolver: Arc::clone(&resolver),

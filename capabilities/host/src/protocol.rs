@@ -26,7 +26,7 @@ use capability_core::approval::{
     ApprovalId, ApprovalSummary, Claims, DenialReason, GrantId, GrantLimit, PastCall, PendingApproval, Successor,
 };
 use capability_core::executor::GrantPreview;
-use capability_core::session::{Mode, Subject, TurnId};
+use capability_core::session::{Mode, SessionId, Subject, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -274,6 +274,12 @@ pub struct Caller {
     /// The program in between, when there is one.
     #[serde(default)]
     pub client: Option<Client>,
+    /// A random name of a session of its own, instead of the one that all command lines of the subject share.
+    #[serde(default)]
+    pub own: Option<SessionId>,
+    /// The servers that this session has of its own, by their configured names.
+    #[serde(default)]
+    pub with: Vec<String>,
 }
 
 /// Turns that the host draws are numbered from here on, so that no number that somebody gives is one of them.

@@ -29,6 +29,7 @@ use capability_core::Session;
 use capability_core::approval::{ApprovalId, Operator};
 use capability_core::executor::Proposal;
 use capability_core::session::{Declarations, Mode, Origin, SessionId, SessionIdentity, Subject, TurnId};
+use capability_core::surface::Surfaces;
 use rustix::process::Pid;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -51,6 +52,8 @@ pub struct Service {
     repeats: mcp::Repeats,
     passes: mcp::Passes,
     states: mcp::States,
+    /// What programs that speak MCP are shown.
+    surfaces: Surfaces,
     web: OnceLock<Serving>,
     channels: tokio::sync::OnceCell<Channels>,
     codes: Codes,
@@ -64,7 +67,8 @@ impl Service {
         let (answered, repeats, passes) = (Answered::default(), mcp::Repeats::default(), mcp::Passes::default());
         let states = mcp::States::new(*host.state_key());
         let (channels, codes) = (tokio::sync::OnceCell::new(), Codes::default());
-        Self { host, waiters, answered, repeats, passes, states, web: OnceLock::new(), channels, codes }
+        let surfaces = Surfaces::new(host.executor().clone(), surface::for_programs(host.config()));
+        Self { host, waiters, answered, repeats, passes, states, surfaces, web: OnceLock::new(), channels, codes }
     }
 
     /// The same, shared by whoever speaks with its agents.
@@ -109,6 +113,7 @@ impl Service {
         let now = self.host.environment().now();
         self.host.results().forget(now);
         self.host.sweep_processes();
+        self.host.providers().sweep();
         self.settle_channels().await;
         crate::blocking::blocking(|| self.host.learn_secrets());
         let _ = self.host.health().settle().await;
@@ -275,7 +280,7 @@ impl Service {
             }
         };
         match &caller.client {
-            None => self.session_for(subject, slot, mode, turn),
+            None => self.session_for(subject, slot, mode, turn, caller.own),
             Some(client) => {
                 let declarations = self.declared(&subject, slot)?;
                 let id = session_of("program", &subject, slot, client.connection.as_bytes());
@@ -299,16 +304,18 @@ impl Service {
         Ok(self.host.sessions().open_in(slot, session.identity().clone(), declarations))
     }
 
-    /// A session of a subject that was vouched for, with what its manifest declares now.
+    /// A session of a subject that was vouched for, with what its manifest declares now: the one of its command lines, or one of
+    /// the caller's own.
     fn session_for(
         &self,
         subject: Subject,
         slot: Option<&SlotPath>,
         mode: Mode,
         turn: TurnId,
+        own: Option<SessionId>,
     ) -> Result<Session, Fault> {
         let declarations = self.declared(&subject, slot)?;
-        let id = session_of("command line", &subject, slot, &[]);
+        let id = session_of("command line", &subject, slot, own.as_ref().map_or(&[], |own| own.as_bytes()));
         let identity = SessionIdentity { id, subject, mode, origin: Origin::Terminal, turn };
         Ok(self.host.sessions().open_in(slot.cloned(), identity, declarations))
     }

@@ -139,8 +139,8 @@ impl Course {
     fn delivered(&self, end: BodyEnd) -> BodyEnd {
         let Some(decided) = &self.decided else { return end };
         let provided = decided.tool.is_some() || decided.runs_elsewhere();
-        let session = self.ticket.session.identity().id;
-        if provided && matches!(end, BodyEnd::Result(_)) && !self.ticket.executor.may_deliver(decided, session) {
+        let who = self.ticket.session.identity();
+        if provided && matches!(end, BodyEnd::Result(_)) && !self.ticket.executor.may_deliver(decided, who) {
             return BodyEnd::Failed(Failure::public(
                 "the provider went away, or its tool changed, before the answer was there: it is not given",
             ));
@@ -183,7 +183,7 @@ impl Course {
     }
 
     /// The result, once it follows its own schema.
-    fn checked(&self, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
+    pub(super) fn checked(&self, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
         let built = self.registered().and_then(|held| held.built().ok()).ok_or(None)?;
         let result = String::from_utf8(json).map_err(|_| None)?;
         built.validators.result_text(&result).map_err(|ResultFault { keyword, schema_path }| {

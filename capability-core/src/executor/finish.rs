@@ -3,7 +3,7 @@
 use super::invocation::{Course, Executed, Invocation, Stopped, refused_at};
 use super::outcome::{Effect, Ended, Outcome};
 use crate::audit::{Ending, Submission};
-use crate::code::Stage;
+use crate::code::{Code, Stage};
 use crate::handle::{HandleFamily, OwnResult};
 use crate::store::{KeptResult, MAX_KEPT_RESULT};
 
@@ -27,11 +27,12 @@ impl Course {
         let ended = self.ended.take().unwrap_or(Ended::Cancelled);
         // Here every outcome comes by, and what is recorded of it, kept of it and told of it comes after.
         let ended = match self.ticket.executor.redaction.get() {
-            Some(redaction) => ended.redacted(&redaction.redactor()),
+            Some(redaction) => ended.redacted(&redaction.redactor(), |result| self.still_fits(result)),
             None => ended,
         };
         let (code, result_bytes) = match &ended {
             Ended::Rejected(refusal) => (Some(refusal.code), None),
+            Ended::Withheld { code } => (Some(*code), None),
             Ended::Executed { result } => (None, Some(result.len() as u64)),
             _ => (None, None),
         };
@@ -68,6 +69,13 @@ impl Course {
 }
 
 impl Course {
+    /// A result that secrets were taken out of, if it still is what its schema promises and within its cap: whoever reads it goes
+    /// by those.
+    fn still_fits(&self, result: String) -> Option<String> {
+        let most = self.entry()?.bounds().max_result();
+        self.checked(result.into_bytes()).ok().filter(|result| result.len() as u64 <= most)
+    }
+
     /// Keeps a result for its session, where the host keeps any. What was recalled is not kept again.
     fn keep(&self, outcome: &Outcome) {
         let ticket = &self.ticket;
@@ -100,8 +108,8 @@ impl Course {
 fn unrecorded(ended: Ended, effect: Effect) -> Ended {
     match (&ended, effect) {
         // A public failure is the body's own text, as much as a result.
-        (Ended::Executed { .. } | Ended::Failed { .. }, _) => Ended::Withheld,
-        (Ended::Pending { .. }, _) => Ended::Rejected(crate::code::Code::AuditUnavailable.into()),
+        (Ended::Executed { .. } | Ended::Failed { .. }, _) => Ended::Withheld { code: Code::Unrecorded },
+        (Ended::Pending { .. }, _) => Ended::Rejected(Code::AuditUnavailable.into()),
         _ => ended,
     }
 }

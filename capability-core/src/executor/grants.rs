@@ -303,7 +303,7 @@ impl Executor {
         held: &Registered,
         approval: &PendingApproval,
     ) -> Result<Option<Arc<ProviderDecision>>, GrantFault> {
-        self.0.decided(held, &approval.arguments, approval.identity.id).map_err(|_| GrantFault::Changed)
+        self.0.decided(held, &approval.arguments, &approval.identity).map_err(|_| GrantFault::Changed)
     }
 
     /// A pending approval with its content.

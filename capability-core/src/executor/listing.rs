@@ -31,7 +31,7 @@ impl Executor {
     /// About everything, or about what can be called so.
     fn decide(&self, session: &Session, called: Option<&str>) -> Decisions {
         let inner = &self.0;
-        let snapshot = inner.providers.snapshot();
+        let snapshot = inner.providers.snapshot_for(session.identity());
         let policy = inner.policy.current();
         let now = if policy.asks_for_the_time() { inner.environment.now() } else { Timestamp::from_micros(0) };
         let admitting = Admitting { inner, session, policy: &policy, now };
@@ -78,21 +78,21 @@ impl Admitting<'_> {
     fn compiled(&self, held: &Registered, snapshot: &ProviderSnapshot) -> ProviderDecision {
         let entry = held.entry();
         let bound = self.inner.binds(entry);
-        let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity().id);
+        let elsewhere = decide::of_compiled(entry, bound, snapshot, self.session.identity());
         let decision = elsewhere.unwrap_or_else(|| ProviderDecision::compiled(entry, bound));
         // As a call of it ends: before policy is asked.
         if held.built().is_err() && !self.session.identity().mode.is_refused_on_entry() {
             return decision.blocked(crate::code::Code::SchemaFault);
         }
-        self.admitted(entry, decision, None)
+        let scoped = entry.scope().map(|scope| held.requires(scope));
+        self.admitted(entry, decision, None, scoped)
     }
 
     /// Every tool of providers of one kind, by provider and native id: in the order of the kinds, which are sorted. One entry
     /// leads to them, the newest of that name. Those of other sessions are not this one's to know of.
     fn provided(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
         let Some((entry, bound)) = self.way(kind) else { return Vec::new() };
-        let session = self.session.identity().id;
-        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let own = snapshot.own(self.session.identity()).filter(|state| state.kind == kind);
         let mut decided: Vec<_> = own
             .flat_map(|state| state.tools.iter().map(|tool| self.provided_tool((entry, bound), state, tool)))
             .collect();
@@ -102,8 +102,7 @@ impl Admitting<'_> {
 
     /// The tools of providers that are called so: one, where no two names are one.
     fn provided_called(&self, name: &str, snapshot: &ProviderSnapshot) -> Vec<ProviderDecision> {
-        let session = self.session.identity().id;
-        let called = snapshot.called(name, session);
+        let called = snapshot.called(name, self.session.identity());
         called.filter_map(|(state, tool)| Some(self.provided_tool(self.way(state.kind)?, state, tool))).collect()
     }
 
@@ -122,14 +121,13 @@ impl Admitting<'_> {
         tool: &ProvidedTool,
     ) -> ProviderDecision {
         let decision = decide::provided(entry, bound, state, tool);
-        self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)))
+        self.admitted(entry, decision, Some((&state.id, &tool.definition().id.native)), None)
     }
 
     /// The providers of one kind that are not ready, as far as they are this session's to know of.
     fn unready(&self, kind: ProviderType, snapshot: &ProviderSnapshot) -> Vec<ProviderFact> {
         let Some((entry, _)) = self.way(kind) else { return Vec::new() };
-        let session = self.session.identity().id;
-        let own = snapshot.providers().iter().filter(|state| state.kind == kind && state.serves(session));
+        let own = snapshot.own(self.session.identity()).filter(|state| state.kind == kind);
         // Whoever declares one tool of a provider knows that there is the provider.
         let name = entry.name().as_str();
         let names =
@@ -142,12 +140,13 @@ impl Admitting<'_> {
     }
 
     /// With what stands against every call of it, whatever its arguments: what a call names is known for a provider's tool,
-    /// and for nothing else.
+    /// and for nothing else. `scoped` says of an entry whose calls name a scope that is not known whether all of them do.
     fn admitted(
         &self,
         entry: &Capability,
         decision: ProviderDecision,
         named: Option<(&str, &str)>,
+        scoped: Option<bool>,
     ) -> ProviderDecision {
         let identity = self.session.identity();
         let name = entry.name().as_str();
@@ -177,13 +176,18 @@ impl Admitting<'_> {
         if identity.mode.is_refused_on_entry() {
             return decision.blocked(crate::code::Code::ModeRefused);
         }
+        let declared = self.session.declarations();
+        // What no declaration can be meant for is not there, as if it were not declared at all.
+        if scoped.is_some_and(|always| !declared.cover_some(name, !always)) {
+            return decision.blocked(crate::code::Code::Undeclared);
+        }
         // What a call names may make it another question.
-        let scope_is_open = named.is_none() && entry.scope().is_some();
+        let scope_is_open = scoped.is_some();
         let is_open = named.is_none()
             && (scope_is_open || entry.target().argument.is_some())
             && self.policy.looks_at_arguments(name);
         let stands = |contributor: Contributor| match contributor {
-            Contributor::Declared => !(scope_is_open && self.session.declarations().may_cover(name)),
+            Contributor::Declared => !scope_is_open || declared.deny_all(name),
             Contributor::OperatorRules | Contributor::WorkspaceRules | Contributor::PackageRules => !is_open,
             Contributor::Delegation => !is_open && !scope_is_open,
             _ => true,

@@ -6,7 +6,7 @@ use crate::contract::Capability;
 use crate::policy::OptIn;
 use crate::policy::analysis::{Asker, Surroundings};
 use crate::self_model::SelfModel;
-use crate::session::Session;
+use crate::session::{Session, Subject};
 
 impl Executor {
     /// What this session can do at this moment, what it takes, and what is out of its reach and why.
@@ -33,8 +33,8 @@ impl Surroundings for Executor {
         self.is_bound(entry)
     }
 
-    fn provider_fault(&self, entry: &Capability) -> Option<Code> {
+    fn provider_fault(&self, entry: &Capability, subject: &Subject) -> Option<Code> {
         let held = self.registry().resolve(entry.name().as_str(), entry.version().get())?;
-        self.0.provider_fault(held)
+        self.0.provider_fault(held, subject)
     }
 }

@@ -58,9 +58,11 @@ impl Effect {
 /// cap on results. A longer one is cut.
 pub const MAX_MESSAGE_BYTES: usize = 4096;
 
+/// What stands where words were cut.
+const CUT: &str = "…";
+
 /// An author's words, cut where they are too long.
 pub(super) fn sentence(mut words: String) -> String {
-    const CUT: &str = "…";
     if words.len() > MAX_MESSAGE_BYTES {
         words.truncate(words.floor_char_boundary(MAX_MESSAGE_BYTES - CUT.len()));
         words.push_str(CUT);
@@ -141,8 +143,11 @@ pub enum Ended {
     },
     /// The result did not follow its own schema.
     ResultInvalid,
-    /// It ran, and its record could not be written, so its result is not given.
-    Withheld,
+    /// It ran, and its result is not given.
+    Withheld {
+        /// Why.
+        code: Code,
+    },
 }
 
 impl Ended {
@@ -162,19 +167,23 @@ impl Ended {
             Self::Panicked => OutcomeKind::Panicked,
             Self::ResultTooLarge { .. } => OutcomeKind::ResultTooLarge,
             Self::ResultInvalid => OutcomeKind::ResultInvalid,
-            Self::Withheld => OutcomeKind::Withheld,
+            Self::Withheld { .. } => OutcomeKind::Withheld,
         }
     }
 }
 
 impl Ended {
-    /// It without secrets in anybody's words.
-    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
-        let text = |text: String| redactor.text(&text).into_owned();
+    /// It without secrets in anybody's words. A result that they are taken out of is given if `fits` gives it back.
+    pub(super) fn redacted(self, redactor: &Arc<Redactor>, fits: impl FnOnce(String) -> Option<String>) -> Self {
+        let text = |text: String| without(redactor, &text);
         match self {
-            Self::Executed { result } => match redactor.json(&result) {
-                Cow::Borrowed(_) => Self::Executed { result },
-                Cow::Owned(result) => Self::Executed { result },
+            Self::Executed { result } => match redactor.looked_through(&result) {
+                Ok(Cow::Borrowed(_)) => Self::Executed { result },
+                Ok(Cow::Owned(redacted)) => match fits(redacted) {
+                    Some(result) => Self::Executed { result },
+                    None => Self::Withheld { code: Code::ResultRedacted },
+                },
+                Err(_) => Self::Withheld { code: Code::RedactorFailed },
             },
             Self::Rejected(Refusal { code, message, help }) => {
                 let words = |words: Cow<'static, str>| match words {
@@ -194,9 +203,20 @@ impl Ended {
             | Self::Panicked
             | Self::ResultTooLarge { .. }
             | Self::ResultInvalid
-            | Self::Withheld) => plain,
+            | Self::Withheld { .. }) => plain,
         }
     }
+}
+
+/// Words without secrets. Where they were cut, the beginning of one goes, too.
+fn without(redactor: &Arc<Redactor>, words: &str) -> String {
+    // A cut leaves no more than one character less than there is room.
+    let cut = words.strip_suffix(CUT).filter(|_| words.len() + 4 > MAX_MESSAGE_BYTES);
+    let Some(begun) = cut else { return redactor.text(words).into_owned() };
+    let (mut stream, mut told) = (redactor.stream(), Vec::with_capacity(words.len()));
+    stream.push(begun.as_bytes(), &mut told);
+    stream.cut(&mut told);
+    String::from_utf8_lossy(&told).into_owned() + CUT
 }
 
 impl core::fmt::Debug for Ended {
@@ -207,6 +227,7 @@ impl core::fmt::Debug for Ended {
             Self::Executed { result } => write!(f, "({} bytes)", result.len()),
             Self::Pending { approval, expires_at } => write!(f, "({approval}, {expires_at})"),
             Self::Rejected(refusal) => write!(f, "({})", refusal.code),
+            Self::Withheld { code } => write!(f, "({code})"),
             Self::ResultTooLarge { max } => write!(f, "({max} bytes at most)"),
             Self::Denied { .. }
             | Self::Expired
@@ -215,8 +236,7 @@ impl core::fmt::Debug for Ended {
             | Self::Failed { .. }
             | Self::TimedOut
             | Self::Panicked
-            | Self::ResultInvalid
-            | Self::Withheld => Ok(()),
+            | Self::ResultInvalid => Ok(()),
         }
     }
 }
@@ -307,11 +327,12 @@ impl Outcome {
         }
     }
 
-    /// A stage's reason, when one refused it.
+    /// The reason, when a stage refused it or its result is withheld.
     #[must_use]
     pub const fn code(&self) -> Option<Code> {
         match &self.ended {
             Ended::Rejected(refusal) => Some(refusal.code),
+            Ended::Withheld { code } => Some(*code),
             _ => None,
         }
     }
@@ -349,7 +370,7 @@ impl Outcome {
             Ended::Panicked => "the capability stopped unexpectedly".into(),
             Ended::ResultTooLarge { max } => format!("the result is larger than {max} bytes").into(),
             Ended::ResultInvalid => "the result does not follow the capability's own schema".into(),
-            Ended::Withheld => "it ran, and its record could not be written, so the result is withheld".into(),
+            Ended::Withheld { code } => code.message().into(),
         })
     }
 
@@ -390,7 +411,7 @@ impl Outcome {
                     "it may have happened, wholly or in part; look at its effect before trying again".into()
                 }
             },
-            Ended::Withheld => "an operator runs `capability doctor`; do not repeat the call".into(),
+            Ended::Withheld { code } => code.help().into(),
         })
     }
 }
@@ -413,6 +434,9 @@ impl Serialize for Outcome {
         if let Ended::Rejected(refusal) = &self.ended {
             map.serialize_entry("stage", &self.stage)?;
             map.serialize_entry("code", &refusal.code)?;
+        }
+        if let Ended::Withheld { code } = &self.ended {
+            map.serialize_entry("code", code)?;
         }
         if let Some(message) = self.message() {
             map.serialize_entry("message", &message)?;

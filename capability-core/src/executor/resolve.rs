@@ -22,14 +22,14 @@ impl Invocation<Proposed> {
                 return Err(course.refuse(*refusal));
             }
             // A provider that says to carry it out has the name from elsewhere: here nothing owns it.
-            let code = if executor.is_carried_out(&course.proposal.name, course.ticket.session.identity().id) {
+            let code = if executor.is_carried_out(&course.proposal.name, course.ticket.session.identity()) {
                 Code::UnsupportedCapability
             } else {
                 Code::UnknownCapability
             };
             return Err(course.refuse(code));
         };
-        let decided = executor.decided(held, &course.proposal.arguments, course.ticket.session.identity().id);
+        let decided = executor.decided(held, &course.proposal.arguments, course.ticket.session.identity());
         course.at = at;
         match decided {
             Ok(decided) => course.decided = decided,

@@ -61,6 +61,8 @@ pub struct DeviceReadings {
     pub resolver_configured: Option<bool>,
     /// Services the operator listed.
     pub services: Vec<ServiceReading>,
+    /// Services of this device that the operator configured and that can be asked without a credential whether they are there.
+    pub endpoints: Vec<EndpointReading>,
 }
 
 /// Load averages over 1, 5 and 15 minutes.
@@ -101,6 +103,15 @@ pub struct InterfaceReading {
     pub name: String,
     /// The kernel's word for its state, such as `up` or `down`.
     pub state: String,
+}
+
+/// A configured service of this device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointReading {
+    /// The name of its endpoint kind, such as `pihole`.
+    pub name: String,
+    /// Whether it answers, asked now.
+    pub answers: bool,
 }
 
 /// A service the operator listed.

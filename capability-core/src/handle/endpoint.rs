@@ -146,7 +146,7 @@ impl<K: EndpointKind> Endpoint<K> {
     /// [`BrokerFault::NotListed`] for a path that the kind does not list with `GET`; [`BrokerFault::CapExceeded`] above
     /// [`MAX_QUERY_BYTES`]; [`BrokerFault::ReplyTooLarge`] above [`MAX_REPLY_BYTES`]; [`BrokerFault::Unavailable`] and
     /// [`BrokerFault::TimedOut`] when the service does not answer; [`BrokerFault::Untrusted`] for a certificate that is not
-    /// the configured one's; [`BrokerFault::CredentialRefused`] and [`BrokerFault::CredentialUnreadable`] when it cannot be
+    /// the configured one's; [`BrokerFault::CredentialRefused`] and [`BrokerFault::CredentialUnreadable`] and its like when it cannot be
     /// logged in to; [`BrokerFault::MalformedReply`] and [`BrokerFault::EncodedReply`] for an answer that is none;
     /// [`BrokerFault::Unconfirmed`] in a `preview`. An answer with an error status is an answer.
     pub async fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<EndpointReply, BrokerFault> {

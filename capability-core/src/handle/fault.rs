@@ -62,6 +62,10 @@ pub enum BrokerFault {
     HoldsSecret,
     /// The configured credential or secret cannot be read, or is none.
     CredentialUnreadable,
+    /// The configured credential or secret is too short to be found in what goes out.
+    CredentialShort,
+    /// The host knows as many secrets as it can look for, so it reads no further one.
+    SecretsFull,
     /// What came back is no answer in the protocol that was spoken.
     MalformedReply,
     /// What came back is above the cap.
@@ -183,6 +187,12 @@ impl BrokerFault {
             Self::HoldsSecret => "what would be sent holds a secret of this host",
             Self::SecretRefused => "a secret is not given to this command",
             Self::CredentialUnreadable => "the configured credential cannot be read",
+            Self::CredentialShort => {
+                "the configured credential is shorter than 8 bytes, so it could not be kept out of what goes out"
+            }
+            Self::SecretsFull => {
+                "the host knows as many secrets as it can keep out of what goes out, and reads no further one"
+            }
             Self::MalformedReply => "the service's answer breaks its protocol",
             Self::ReplyTooLarge => "the service's answer is above the cap",
             Self::EncodedReply => "the service's answer is compressed, which nobody asked for",
@@ -265,6 +275,10 @@ impl BrokerFault {
             Self::CredentialUnreadable => {
                 "the operator writes it into its file, readable for the host alone (mode 0600)"
             }
+            Self::CredentialShort => {
+                "the operator gives the service one of at least 8 bytes; `capability secrets check` names it"
+            }
+            Self::SecretsFull => "the operator looks at `capability doctor`, and starts the host again",
             Self::MalformedReply => "the operator checks that the configured address is that service's",
             Self::ReplyTooLarge => "ask for less at a time",
             Self::EncodedReply => "the operator turns compression off at the service",

@@ -73,7 +73,8 @@ pub use broker::{BrokerReply, BrokerRequest};
 pub use clock::Clock;
 pub use context::Context;
 pub use device::{
-    Device, DeviceReadings, InterfaceReading, LoadReading, MemoryReading, ServiceReading, StorageReading,
+    Device, DeviceReadings, EndpointReading, InterfaceReading, LoadReading, MemoryReading, ServiceReading,
+    StorageReading,
 };
 pub use endpoint::{
     Endpoint, EndpointKind, EndpointPower, EndpointReply, HttpMethod, MAX_QUERY_BYTES, MAX_REPLY_BYTES, MAX_SENT_BYTES,

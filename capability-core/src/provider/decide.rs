@@ -6,11 +6,11 @@ use std::borrow::Cow;
 
 use super::{
     FallbackPolicy, ProvidedTool, ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState, ProviderType,
-    Standing,
+    Route, Standing, Whose,
 };
 use crate::code::Code;
 use crate::contract::{Capability, Class, Network};
-use crate::session::SessionId;
+use crate::session::SessionIdentity;
 use crate::surface::WireName;
 
 /// What an entry whose calls go through is asked for, as far as that can be read.
@@ -31,18 +31,18 @@ pub(crate) fn of_tool(
     bound: bool,
     named: Option<Named<'_>>,
     snapshot: &ProviderSnapshot,
-    session: SessionId,
+    who: &SessionIdentity,
 ) -> Result<ProviderDecision, Code> {
     let Some(Named { provider, tool: native }) = named else {
         return Ok(bare(entry, kind, "", "").blocked(Code::ArgumentsMalformed));
     };
-    if !snapshot.has(kind) {
+    if !snapshot.has(kind, who) {
         return Err(Code::UnsupportedCapability);
     }
-    match snapshot.tool(kind, provider, native, session) {
+    match snapshot.tool(kind, provider, native, who) {
         Some((state, tool)) => Ok(provided(entry, bound, state, tool)),
         // What is not connected may have it, for all that is known.
-        None => match snapshot.provider(kind, provider, session) {
+        None => match snapshot.provider(kind, provider, who) {
             Some(state) if !state.reach.is_there() => Ok(reached(bare(entry, kind, provider, native), state)),
             Some(_) | None => Err(Code::UnknownTool),
         },
@@ -89,11 +89,11 @@ pub(crate) fn of_compiled(
     entry: &Capability,
     bound: bool,
     snapshot: &ProviderSnapshot,
-    session: SessionId,
+    who: &SessionIdentity,
 ) -> Option<ProviderDecision> {
     let name = entry.name().as_str();
-    let chosen = snapshot.chosen(name, session);
-    let mut carriers = snapshot.carriers(name, session).peekable();
+    let chosen = snapshot.chosen(name, who.id);
+    let mut carriers = snapshot.carriers(name, who).peekable();
     if chosen.is_none_or(|chosen| chosen.kind == ProviderType::Compiled) {
         let first = carriers.peek()?;
         if entry.previews() {
@@ -158,16 +158,16 @@ fn looked_at_here(entry: &Capability, bound: bool, declared: &ProviderState) -> 
 
 /// Whether what a decision was made about is still there: the same tool in the same definition, or a provider that still says
 /// to carry the capability out.
-pub(crate) fn delivers(decision: &ProviderDecision, snapshot: &ProviderSnapshot, session: SessionId) -> bool {
+pub(crate) fn delivers(decision: &ProviderDecision, snapshot: &ProviderSnapshot, who: &SessionIdentity) -> bool {
     let (kind, id) = (decision.provider_type, &*decision.provider_id);
     match decision.definition_digest() {
-        Some(digest) => snapshot.tool(kind, id, &decision.native_id, session).is_some_and(|(state, tool)| {
+        Some(digest) => snapshot.tool(kind, id, &decision.native_id, who).is_some_and(|(state, tool)| {
             // One whose list could not be read again meanwhile has answered all the same.
             let answers = state.reach.is_there() || matches!(state.reach, ProviderReach::Unread(_));
             answers && tool.standing() == Standing::Accepted && tool.digest() == digest
         }),
         None => snapshot
-            .carriers(decision.capability.as_str(), session)
+            .carriers(decision.capability.as_str(), who)
             .any(|state| state.kind == kind && *state.id == *id && state.reach.is_there()),
     }
 }
@@ -195,7 +195,7 @@ impl Candidate<'_> {
             Self::Gone { .. } => Rank::Chosen,
             Self::Provider(state) => match state.kind {
                 ProviderType::Edge => Rank::Edge,
-                ProviderType::Mcp if state.session.is_some() => Rank::RequestScoped,
+                ProviderType::Mcp if matches!(state.whose, Whose::Session(_)) => Rank::RequestScoped,
                 ProviderType::Compiled | ProviderType::Mcp | ProviderType::Relay => Rank::Fallback,
             },
         }
@@ -257,13 +257,28 @@ impl Candidate<'_> {
             Self::Gone { kind, id, .. } => bare(entry, *kind, id, entry.name().as_str()),
             Self::Provider(state) => {
                 let mut decision = bare(entry, state.kind, &state.id, entry.name().as_str());
-                if state.kind == ProviderType::Relay {
+                decision.route = route(state.kind, Some(&state.whose));
+                decision.class = match state.kind {
+                    ProviderType::Compiled | ProviderType::Edge => entry.class(),
                     // What leaves for elsewhere has left, whatever it does there.
-                    decision.class = Class::new(entry.class().side_effect, Network::External);
-                }
+                    ProviderType::Relay => Class::new(entry.class().side_effect, Network::External),
+                    // What a tool of somebody else's does nobody here knows.
+                    ProviderType::Mcp => Class::STRICTEST,
+                };
                 decision.degraded(degraded(state.reach))
             }
         }
+    }
+}
+
+/// The path that a call to a provider takes. A server of the whole host is a runtime that its operator configured, and one that
+/// is bound to a session is that session's.
+const fn route(kind: ProviderType, whose: Option<&Whose>) -> Route {
+    match (kind, whose) {
+        (ProviderType::Mcp, Some(Whose::Session(_))) => Route::RequestScopedMcp,
+        (ProviderType::Compiled | ProviderType::Mcp, _) => Route::ServerRuntime,
+        (ProviderType::Edge, _) => Route::EdgeBound,
+        (ProviderType::Relay, _) => Route::GatewayRelay,
     }
 }
 
@@ -274,12 +289,13 @@ fn bare(entry: &Capability, kind: ProviderType, provider: &str, native: &str) ->
     decision.provider_id = provider.to_owned().into();
     decision.native_id = native.to_owned().into();
     decision.execution_owner = decision.provider_id.clone();
-    decision.route = kind.route();
+    decision.route = route(kind, None);
     decision
 }
 
 /// With what is known of the way to its provider.
-fn reached(decision: ProviderDecision, state: &ProviderState) -> ProviderDecision {
+fn reached(mut decision: ProviderDecision, state: &ProviderState) -> ProviderDecision {
+    decision.route = route(state.kind, Some(&state.whose));
     let decision = decision.degraded(degraded(state.reach));
     if state.reach.is_there() {
         decision

@@ -48,18 +48,6 @@ impl ProviderType {
     }
 }
 
-impl ProviderType {
-    /// The path that a call to a provider of this kind takes.
-    pub(crate) const fn route(self) -> Route {
-        match self {
-            Self::Compiled => Route::ServerRuntime,
-            Self::Edge => Route::EdgeBound,
-            Self::Mcp => Route::RequestScopedMcp,
-            Self::Relay => Route::GatewayRelay,
-        }
-    }
-}
-
 /// The path a call takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,7 +56,7 @@ pub enum Route {
     ServerControlPlane,
     /// Explicitly configured runtime of this host.
     ServerRuntime,
-    /// An MCP server that is bound to the request or session.
+    /// An MCP server that is bound to the session, and serves no other one.
     RequestScopedMcp,
     /// A provider that the person owns.
     EdgeBound,
@@ -160,7 +148,7 @@ pub enum FallbackPolicy {
 ///
 /// Identity is the pair of [`provider_id`](Self::provider_id) and [`native_id`](Self::native_id), with the digest of the
 /// definition; [`tool_name`](Self::tool_name) is a projection of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[must_use = "a provider decision that is not looked at decides nothing"]
 pub struct ProviderDecision {
     /// The registered capability that the call goes through.
@@ -321,7 +309,7 @@ impl ProviderDecision {
 
     /// Whether the body runs elsewhere than under this host's own runner.
     pub(crate) const fn runs_elsewhere(&self) -> bool {
-        self.tool.is_none() && matches!(self.route, Route::EdgeBound | Route::RequestScopedMcp | Route::GatewayRelay)
+        self.tool.is_none() && !matches!(self.provider_type, ProviderType::Compiled)
     }
 
     /// Whether the tool appears in the session's surface at all.

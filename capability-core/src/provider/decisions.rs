@@ -47,6 +47,12 @@ impl Decisions {
         Self { session, providers, policy, all: all.into_iter().map(Arc::new).collect(), unready, names }
     }
 
+    /// Whether whatever is made of these is the same as what is made of the others: every decision is what it is there, and so
+    /// is what is known of providers that are not ready. Whose they are, and of which moment, is no part of it.
+    pub(crate) fn make_the_same(&self, other: &Self) -> bool {
+        self.all == other.all && self.unready == other.unready
+    }
+
     /// Of which session.
     #[must_use]
     pub const fn session(&self) -> SessionId {

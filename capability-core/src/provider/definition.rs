@@ -74,7 +74,7 @@ pub enum DefinitionFault {
 }
 
 /// One tool as its provider describes it, and the digest over all of it. Foreign text throughout.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// Which tool.
     pub id: ToolId,

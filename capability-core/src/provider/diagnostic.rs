@@ -100,7 +100,10 @@ impl Diagnostic {
             | Code::DenialLoop
             | Code::TooManyPending
             | Code::RunnerSaturated
-            | Code::AuditUnavailable => return None,
+            | Code::AuditUnavailable
+            | Code::Unrecorded
+            | Code::RedactorFailed
+            | Code::ResultRedacted => return None,
         })
     }
 

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use super::remote::locked;
-use super::{DynamicTools, ProviderDecision, ProviderReach, ProviderState, ProviderType, RemoteProvider, Unbound};
+use super::{
+    DynamicTools, ProviderDecision, ProviderReach, ProviderState, ProviderType, RemoteProvider, Unbound, Whose,
+};
 use crate::call::Call;
 use crate::executor::BodyEnd;
 use crate::failure::Failure;
@@ -42,7 +44,7 @@ impl InMemoryEdge {
             id: id.into(),
             kind,
             reach: ProviderReach::Ready,
-            session,
+            whose: session.map_or(Whose::Everybody, Whose::Session),
             tools: Vec::new(),
             carries_out: carries_out.iter().map(|name| (*name).into()).collect(),
         };

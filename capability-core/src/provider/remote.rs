@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::executor::BodyEnd;
 use crate::future::{BoxFuture, Soon};
 use crate::handle::{BrokerFault, ToolReply};
-use crate::session::SessionId;
+use crate::session::{SessionId, SessionIdentity};
 
 /// One provider elsewhere, as the host holds it. Its transport is the implementation's.
 pub trait RemoteProvider: Send + Sync + 'static {
@@ -99,11 +99,11 @@ impl RemoteProviders {
         chosen.changes += 1;
     }
 
-    fn remote(&self, kind: ProviderType, id: &str, session: SessionId) -> Option<Remote> {
+    fn remote(&self, kind: ProviderType, id: &str, who: &SessionIdentity) -> Option<Remote> {
         let remotes = locked(&self.remotes);
         let is = |remote: &&Remote| {
             let state = remote.provider.state();
-            state.kind == kind && *state.id == *id && state.serves(session)
+            state.kind == kind && *state.id == *id && state.serves(who)
         };
         remotes.iter().find(is).cloned()
     }
@@ -114,9 +114,9 @@ impl RemoteProviders {
         &self,
         decision: &Arc<ProviderDecision>,
         arguments: &[u8],
-        session: SessionId,
+        who: &SessionIdentity,
     ) -> Option<BoxFuture<'static, Result<ToolReply, BrokerFault>>> {
-        let Remote { provider, turn } = self.remote(decision.provider_type, &decision.provider_id, session)?;
+        let Remote { provider, turn } = self.remote(decision.provider_type, &decision.provider_id, who)?;
         if !decision.is_serial() {
             return Some(provider.call_tool(decision, arguments));
         }
@@ -126,11 +126,9 @@ impl RemoteProviders {
             provider.call_tool(&decision, &arguments).await
         }))
     }
-}
 
-impl Providers for RemoteProviders {
-    fn snapshot(&self) -> Arc<ProviderSnapshot> {
-        let beside = self.beside.snapshot();
+    /// These beside those.
+    fn with(&self, beside: &ProviderSnapshot) -> Arc<ProviderSnapshot> {
         let chosen = locked(&self.chosen);
         let remotes = locked(&self.remotes);
         // Each only grows, so that the sum stands for all of them.
@@ -148,14 +146,23 @@ impl Providers for RemoteProviders {
         *last = Some((revision, Arc::clone(&snapshot)));
         snapshot
     }
+}
+
+impl Providers for RemoteProviders {
+    fn snapshot(&self) -> Arc<ProviderSnapshot> {
+        self.with(&self.beside.snapshot())
+    }
+
+    fn snapshot_for(&self, who: &SessionIdentity) -> Arc<ProviderSnapshot> {
+        self.with(&self.beside.snapshot_for(who))
+    }
 
     fn any(&self) -> bool {
         self.beside.any() || !locked(&self.remotes).is_empty()
     }
 
     fn run(&self, decision: &Arc<ProviderDecision>, arguments: &[u8], call: Call) -> Soon<'_, BodyEnd> {
-        let session = call.lease().identity().id;
-        match self.remote(decision.provider_type, &decision.provider_id, session) {
+        match self.remote(decision.provider_type, &decision.provider_id, call.lease().identity()) {
             Some(Remote { provider, .. }) if !decision.is_serial() => {
                 Soon::Later(provider.carry_out(decision, arguments, call))
             }

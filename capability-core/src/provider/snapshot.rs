@@ -12,7 +12,7 @@ use crate::executor::BodyEnd;
 use crate::failure::Failure;
 use crate::future::Soon;
 use crate::handle::is_configured_name;
-use crate::session::SessionId;
+use crate::session::{SessionId, SessionIdentity, Subject};
 use crate::surface::WireName;
 
 /// Whether a provider can be reached.
@@ -61,6 +61,18 @@ impl ProviderReach {
     }
 }
 
+/// Whom a provider serves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Whose {
+    /// One subject, which it shows what others are not shown: in the place of whatever has its name and is everybody's.
+    Subject(Subject),
+    /// Every session.
+    #[default]
+    Everybody,
+    /// One session, and nobody else.
+    Session(SessionId),
+}
+
 /// One provider.
 #[derive(Debug, Clone)]
 pub struct ProviderState {
@@ -70,8 +82,8 @@ pub struct ProviderState {
     pub kind: ProviderType,
     /// Whether it can be reached.
     pub reach: ProviderReach,
-    /// The only session it serves; every session when there is none.
-    pub session: Option<SessionId>,
+    /// Whom it serves.
+    pub whose: Whose,
     /// Its own tools, in its own order.
     pub tools: Vec<ProvidedTool>,
     /// The capabilities that it carries out in this host's place, by name. Those that are not registered here are nobody's.
@@ -79,10 +91,14 @@ pub struct ProviderState {
 }
 
 impl ProviderState {
-    /// Whether it serves this session.
+    /// Whether it serves whoever this is. Of two that do and have one name, one is theirs: see [`ProviderSnapshot::own`].
     #[must_use]
-    pub fn serves(&self, session: SessionId) -> bool {
-        self.session.is_none_or(|own| own == session)
+    pub fn serves(&self, who: &SessionIdentity) -> bool {
+        match &self.whose {
+            Whose::Everybody => true,
+            Whose::Subject(subject) => *subject == who.subject,
+            Whose::Session(session) => *session == who.id,
+        }
     }
 }
 
@@ -137,7 +153,7 @@ pub struct ProviderSnapshot {
     providers: Vec<ProviderState>,
     bindings: BTreeSet<ExplicitBinding>,
     fallback: FallbackRules,
-    /// Where each tool stands, as places of provider and tool; several only for providers of different sessions.
+    /// Where each tool stands, as places of provider and tool; several only for providers of different sessions and subjects.
     tools: HashMap<Held, Vec<(usize, usize)>>,
     /// Who carries out each capability.
     carriers: HashMap<Box<str>, Vec<usize>>,
@@ -161,17 +177,18 @@ impl ProviderSnapshot {
     /// Of these providers; `revision` grows with every change, so that equal revisions of one host are equal snapshots.
     ///
     /// What is not named as a connection is named, and what has a name that is taken, is left out: a provider for everybody
-    /// goes before one of a session, and of two for the same session the one that is named first. A tool that one provider has
-    /// twice stays with the first, and is out of use.
+    /// goes before one of a session, and of two for the same session or subject the one that is named first. What a provider
+    /// shows one subject is beside what it shows everybody. A tool that one provider has twice stays with the first, and is out
+    /// of use.
     #[must_use]
     pub fn new(revision: u64, mut providers: Vec<ProviderState>) -> Self {
         providers.retain(|state| is_configured_name(&state.id) && state.kind != ProviderType::Compiled);
-        providers.sort_by(|one, other| (one.kind, &one.id, one.session).cmp(&(other.kind, &other.id, other.session)));
-        // Sorted, those for everybody come first.
-        let mut taken: BTreeSet<(ProviderType, Arc<str>, Option<SessionId>)> = BTreeSet::new();
+        providers.sort_by(|one, other| (one.kind, &one.id, &one.whose).cmp(&(other.kind, &other.id, &other.whose)));
+        // Sorted, those for everybody come before those of a session.
+        let mut taken: BTreeSet<(ProviderType, Arc<str>, Whose)> = BTreeSet::new();
         providers.retain(|state| {
-            let everybody = (state.kind, Arc::clone(&state.id), None);
-            !taken.contains(&everybody) && taken.insert((state.kind, Arc::clone(&state.id), state.session))
+            let everybody = (state.kind, Arc::clone(&state.id), Whose::Everybody);
+            !taken.contains(&everybody) && taken.insert((state.kind, Arc::clone(&state.id), state.whose.clone()))
         });
         let mut snapshot = Self { revision, providers, ..Self::default() };
         for (at, state) in snapshot.providers.iter_mut().enumerate() {
@@ -228,47 +245,58 @@ impl ProviderSnapshot {
         &self.fallback
     }
 
-    /// The provider of that kind and name that serves this session.
+    /// The provider of that kind and name that is this one's.
     #[must_use]
-    pub fn provider(&self, kind: ProviderType, id: &str, session: SessionId) -> Option<&ProviderState> {
+    pub fn provider(&self, kind: ProviderType, id: &str, who: &SessionIdentity) -> Option<&ProviderState> {
+        self.place(kind, id, who).and_then(|at| self.providers.get(at))
+    }
+
+    /// Where that provider stands. Sorted, a subject's own comes before everybody's.
+    fn place(&self, kind: ProviderType, id: &str, who: &SessionIdentity) -> Option<usize> {
         let from = self.providers.partition_point(|state| (state.kind, &*state.id) < (kind, id));
-        let rest = self.providers.get(from..)?.iter();
-        rest.take_while(|state| state.kind == kind && *state.id == *id).find(|state| state.serves(session))
+        let rest = self.providers.iter().enumerate().skip(from);
+        let mut named = rest.take_while(|(_, state)| state.kind == kind && *state.id == *id);
+        named.find(|(_, state)| state.serves(who)).map(|(at, _)| at)
     }
 
-    /// Whether there is any provider of that kind, whomever it serves.
+    /// The provider at that place, if it is this one's.
+    fn own_at(&self, at: usize, who: &SessionIdentity) -> Option<&ProviderState> {
+        let state = self.providers.get(at).filter(|state| state.serves(who))?;
+        (self.place(state.kind, &state.id, who) == Some(at)).then_some(state)
+    }
+
+    /// All that are this one's, by kind and name: no two of one kind and name.
+    pub fn own(&self, who: &SessionIdentity) -> impl Iterator<Item = &ProviderState> {
+        (0..self.providers.len()).filter_map(move |at| self.own_at(at, who))
+    }
+
+    /// Whether this one has any provider of that kind.
     #[must_use]
-    pub fn has(&self, kind: ProviderType) -> bool {
-        self.providers.iter().any(|state| state.kind == kind)
+    pub fn has(&self, kind: ProviderType, who: &SessionIdentity) -> bool {
+        self.own(who).any(|state| state.kind == kind)
     }
 
-    /// Whether any provider of that kind can be reached, whomever it serves.
-    #[must_use]
-    pub fn is_any_there(&self, kind: ProviderType) -> bool {
-        self.providers.iter().any(|state| state.kind == kind && state.reach.is_there())
-    }
-
-    /// The tool of that provider and native id, for this session.
+    /// The tool of that provider and native id, for this one.
     #[must_use]
     pub fn tool(
         &self,
         kind: ProviderType,
         id: &str,
         native: &str,
-        session: SessionId,
+        who: &SessionIdentity,
     ) -> Option<(&ProviderState, &ProvidedTool)> {
+        let at = self.place(kind, id, who)?;
         let places = self.tools.get(&Wanted(kind, id, native))?;
-        places.iter().find_map(|(at, place)| {
-            let state = self.providers.get(*at).filter(|state| state.serves(session))?;
-            Some((state, state.tools.get(*place)?))
-        })
+        let (_, place) = places.iter().find(|(of, _)| *of == at)?;
+        let state = self.providers.get(at)?;
+        Some((state, state.tools.get(*place)?))
     }
 
-    /// The tools that a model calls so, for this session: one, where no two names are one.
+    /// The tools that a model calls so, for this one: one, where no two names are one.
     pub(crate) fn called(
         &self,
         name: &str,
-        session: SessionId,
+        who: &SessionIdentity,
     ) -> impl Iterator<Item = (&ProviderState, &ProvidedTool)> {
         let places = self.called.get_or_init(|| {
             let mut called: HashMap<WireName, Vec<(usize, usize)>> = HashMap::new();
@@ -282,15 +310,15 @@ impl ProviderSnapshot {
         });
         let places = places.get(name).map(Vec::as_slice).unwrap_or_default();
         places.iter().filter_map(move |(at, place)| {
-            let state = self.providers.get(*at).filter(|state| state.serves(session))?;
+            let state = self.own_at(*at, who)?;
             Some((state, state.tools.get(*place)?))
         })
     }
 
-    /// The providers that carry out a capability for this session.
-    pub(crate) fn carriers(&self, capability: &str, session: SessionId) -> impl Iterator<Item = &ProviderState> {
+    /// The providers that carry out a capability for this one.
+    pub(crate) fn carriers(&self, capability: &str, who: &SessionIdentity) -> impl Iterator<Item = &ProviderState> {
         let places = self.carriers.get(capability).map(Vec::as_slice).unwrap_or_default();
-        places.iter().filter_map(|at| self.providers.get(*at)).filter(move |state| state.serves(session))
+        places.iter().filter_map(move |at| self.own_at(*at, who))
     }
 
     /// What was chosen for this session and capability.
@@ -307,6 +335,13 @@ impl ProviderSnapshot {
 pub trait Providers: Send + Sync + 'static {
     /// What is known now.
     fn snapshot(&self) -> Arc<ProviderSnapshot>;
+
+    /// The same, with all that there is for whoever this is: a host that learns of what is somebody's own when they first ask
+    /// does so here. Every decision about anybody is made from this one.
+    fn snapshot_for(&self, who: &SessionIdentity) -> Arc<ProviderSnapshot> {
+        let _ = who;
+        self.snapshot()
+    }
 
     /// Whether there can ever be a provider. Asked once, when an executor is built: one that can have none never looks.
     fn any(&self) -> bool {

@@ -52,6 +52,15 @@ struct Checks {
     output: Option<ForeignJudge>,
 }
 
+/// The same tool in the same definition, standing and classified alike: what is compiled of a definition follows from it.
+impl PartialEq for ProvidedTool {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { pinned, standing, classified, binding } = self;
+        (pinned.digest, *standing, *classified, *binding)
+            == (other.pinned.digest, other.standing, other.classified, other.binding)
+    }
+}
+
 impl ProvidedTool {
     /// Takes a definition: it is [`Standing::Accepted`], or [`Standing::Faulty`] when it is not one that can be enforced,
     /// whatever else is said of it later. For a tool whose definition has changed, the one that was accepted.

@@ -128,21 +128,43 @@ impl Finder {
 
     /// The text with every form replaced.
     pub fn text<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, Failed> {
-        let found = self.spans(text.as_bytes()).found;
-        if found.is_empty() {
-            return Ok(Cow::Borrowed(text));
-        }
-        let mut redacted = String::with_capacity(text.len());
-        let mut at = 0;
-        for span in found {
-            // A form begins and ends between two characters: both it and the text are UTF-8.
-            redacted.push_str(text.get(at..span.start).ok_or(Failed)?);
-            redacted.push_str(MARK);
-            at = span.end;
-        }
-        redacted.push_str(text.get(at..).ok_or(Failed)?);
-        Ok(Cow::Owned(redacted))
+        marked(text, self.spans(text.as_bytes()).found)
     }
+
+    /// Texts that stand one behind the other. What stands over a seam is replaced on each side of it.
+    pub fn texts<'t, T: AsRef<str>>(&self, texts: &'t [T]) -> Result<Vec<Cow<'t, str>>, Failed> {
+        let whole: String = texts.iter().map(AsRef::as_ref).collect();
+        let found = self.spans(whole.as_bytes()).found;
+        let mut end = 0;
+        let each = texts.iter().map(|text| {
+            let begin = end;
+            end += text.as_ref().len();
+            let first = found.partition_point(|span| span.end <= begin);
+            let within = found.iter().skip(first).take_while(|span| span.start < end);
+            let own = within.map(|span| span.start.max(begin) - begin..span.end.min(end) - begin);
+            // A text without a byte is over no seam.
+            marked(text.as_ref(), own.filter(|span| !span.is_empty()))
+        });
+        each.collect()
+    }
+}
+
+/// A text with a mark in the place of each of these parts of it, which are in order.
+fn marked(text: &str, found: impl IntoIterator<Item = Range<usize>>) -> Result<Cow<'_, str>, Failed> {
+    let mut found = found.into_iter().peekable();
+    if found.peek().is_none() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut redacted = String::with_capacity(text.len());
+    let mut at = 0;
+    for span in found {
+        // A form begins and ends between two characters: both it and the text are UTF-8.
+        redacted.push_str(text.get(at..span.start).ok_or(Failed)?);
+        redacted.push_str(MARK);
+        at = span.end;
+    }
+    redacted.push_str(text.get(at..).ok_or(Failed)?);
+    Ok(Cow::Owned(redacted))
 }
 
 /// Which four bytes stand at the first places of forms, and some that do not.

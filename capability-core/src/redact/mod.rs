@@ -92,41 +92,70 @@ impl Redactor {
         }
     }
 
-    /// A JSON document without the values: in every text, as a value and as a key, and in numbers. It stays the same document
-    /// otherwise, byte by byte. What is no JSON is looked through as a text.
+    /// Texts that are shown one behind the other, as one text: what stands over a seam is replaced on both sides of it. As many
+    /// come back, in their order.
+    ///
+    /// ```
+    /// # use capability_core::redact::Redactor;
+    /// let redactor = Redactor::new(["hunter2-hunter2"]);
+    /// assert_eq!(redactor.texts(&["token=hunter2-", "hunter2;"]), ["token=[redacted]", "[redacted];"]);
+    /// ```
     #[must_use]
-    pub fn json<'t>(&self, document: &'t str) -> Cow<'t, str> {
-        // The words of a failure are JSON, too.
-        let withheld = || Cow::Owned(json::quoted(WITHHELD));
+    pub fn texts<'t, T: AsRef<str>>(&self, texts: &'t [T]) -> Vec<Cow<'t, str>> {
+        let withheld = || texts.iter().map(|_| Cow::Borrowed(WITHHELD)).collect();
         match &self.0 {
-            Found::Nothing => Cow::Borrowed(document),
+            Found::Nothing => texts.iter().map(|text| Cow::Borrowed(text.as_ref())).collect(),
             Found::Broken => withheld(),
-            Found::Values(finder) => guarded(|| json::document(finder, document)).unwrap_or_else(|_| withheld()),
+            Found::Values(finder) => guarded(|| finder.texts(texts)).unwrap_or_else(|_| withheld()),
         }
     }
 
-    /// The same for a document that was read already.
+    /// A JSON document without the values: in every text, as a value and as a key, and in numbers. Texts at one place of each
+    /// element of a list are looked through as one, as by [`texts`](Self::texts). It stays the same document otherwise, byte by
+    /// byte. What is no JSON is looked through as a text.
     #[must_use]
-    pub fn value(&self, value: serde_json::Value) -> serde_json::Value {
+    pub fn json<'t>(&self, document: &'t str) -> Cow<'t, str> {
+        // The words of a failure are JSON, too.
+        self.looked_through(document).unwrap_or_else(|_| Cow::Owned(json::quoted(WITHHELD)))
+    }
+
+    /// The same for whoever says in its own words that it failed.
+    pub(crate) fn looked_through<'t>(&self, document: &'t str) -> Result<Cow<'t, str>, Failed> {
+        match &self.0 {
+            Found::Nothing => Ok(Cow::Borrowed(document)),
+            Found::Broken => Err(Failed),
+            Found::Values(finder) => guarded(|| json::document(finder, document)),
+        }
+    }
+
+    /// The same as [`json`](Self::json) for a document that was read already.
+    #[must_use]
+    pub fn value(&self, mut value: serde_json::Value) -> serde_json::Value {
+        let beside = match &self.0 {
+            Found::Nothing => return value,
+            Found::Broken => Err(Failed),
+            Found::Values(finder) => guarded(|| json::beside_in(finder, &mut value)),
+        };
+        beside.map_or_else(|_| serde_json::Value::String(WITHHELD.to_owned()), |()| self.each(value))
+    }
+
+    /// A document with each of its texts and numbers looked through by itself.
+    fn each(&self, value: serde_json::Value) -> serde_json::Value {
         use serde_json::Value;
-        match (&self.0, value) {
-            (Found::Nothing, value) => value,
-            (Found::Broken, _) => Value::String(WITHHELD.to_owned()),
-            (Found::Values(_), Value::String(text)) => match self.text(&text) {
+        match value {
+            Value::String(text) => match self.text(&text) {
                 Cow::Borrowed(_) => Value::String(text),
                 Cow::Owned(text) => Value::String(text),
             },
-            (Found::Values(_), Value::Array(items)) => {
-                Value::Array(items.into_iter().map(|item| self.value(item)).collect())
-            }
-            (Found::Values(_), Value::Object(object)) => Value::Object(
-                object.into_iter().map(|(key, value)| (self.text(&key).into(), self.value(value))).collect(),
+            Value::Array(items) => Value::Array(items.into_iter().map(|item| self.each(item)).collect()),
+            Value::Object(object) => Value::Object(
+                object.into_iter().map(|(key, value)| (self.text(&key).into(), self.each(value))).collect(),
             ),
-            (Found::Values(_), Value::Number(number)) => match self.text(&number.to_string()) {
+            Value::Number(number) => match self.text(&number.to_string()) {
                 Cow::Borrowed(_) => Value::Number(number),
                 Cow::Owned(text) => Value::String(text),
             },
-            (Found::Values(_), plain @ (Value::Null | Value::Bool(_))) => plain,
+            plain @ (Value::Null | Value::Bool(_)) => plain,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::finder::Spans;
 use super::{Failed, Found, MARK, Redactor, WITHHELD, guarded};
 
 /// The least of a value's beginning that is left out at the end of what was cut off: fewer bytes end any text.
@@ -26,6 +27,11 @@ pub struct RedactingStream {
 impl RedactingStream {
     pub(super) const fn of(redactor: Arc<Redactor>) -> Self {
         Self { redactor, held: Vec::new(), covered: 0, marked: false, failed: false }
+    }
+
+    /// Looks for what this one knows from here on, in what is held back too. What was given on stays as it was.
+    pub fn renew(&mut self, redactor: Arc<Redactor>) {
+        self.redactor = redactor;
     }
 
     /// Takes a piece, and adds to `out` what can be given on.
@@ -54,9 +60,13 @@ impl RedactingStream {
             return;
         }
         let spans = match &self.redactor.0 {
-            Found::Nothing => {
+            Found::Nothing if self.held.is_empty() => {
                 out.extend_from_slice(piece);
                 return;
+            }
+            Found::Nothing => {
+                self.held.extend_from_slice(piece);
+                Ok(Spans { found: Vec::new(), open: self.held.len() })
             }
             Found::Broken => Err(Failed),
             Found::Values(finder) => {

@@ -11,8 +11,8 @@ use super::{MARK, Redactor, WITHHELD, is_redactable};
 /// A value with whatever an encoder escapes.
 const ODD: &str = "hunter2/+\"\\x";
 
-/// The same by looking for every form at every place.
-fn slowly(values: &[&str], text: &[u8]) -> Vec<u8> {
+/// Which bytes belong to a form, by looking for every form at every place.
+fn covered(values: &[&str], text: &[u8]) -> Vec<bool> {
     let forms = of_all(values.iter().copied());
     let mut covered = vec![false; text.len()];
     for start in 0..text.len() {
@@ -36,6 +36,11 @@ fn slowly(values: &[&str], text: &[u8]) -> Vec<u8> {
             covered[start..at].fill(true);
         }
     }
+    covered
+}
+
+/// A text with a mark in the place of each run of those.
+fn marked(text: &[u8], covered: &[bool]) -> Vec<u8> {
     let mut out = Vec::new();
     for (at, byte) in text.iter().enumerate() {
         match (covered[at], at > 0 && covered[at - 1]) {
@@ -45,6 +50,23 @@ fn slowly(values: &[&str], text: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+fn slowly(values: &[&str], text: &[u8]) -> Vec<u8> {
+    marked(text, &covered(values, text))
+}
+
+/// The same of a text that is cut into pieces: each is marked by what the whole holds.
+fn slowly_in_pieces(values: &[&str], pieces: &[&str]) -> Vec<String> {
+    let whole = pieces.concat();
+    let covered = covered(values, whole.as_bytes());
+    let mut at = 0;
+    let each = pieces.iter().map(|piece| {
+        let from = at;
+        at += piece.len();
+        String::from_utf8(marked(piece.as_bytes(), &covered[from..at])).unwrap()
+    });
+    each.collect()
 }
 
 fn in_pieces(redactor: &Arc<Redactor>, pieces: &[&[u8]]) -> Vec<u8> {
@@ -174,11 +196,70 @@ fn a_document_loses_the_values_in_its_texts_keys_and_numbers_and_nothing_else() 
 }
 
 #[test]
+fn a_value_in_two_pieces_is_found_in_both() {
+    let redactor = Redactor::new(["swordfish-and-more"]);
+    let told = |document: &serde_json::Value| -> serde_json::Value {
+        let told = serde_json::from_str(&redactor.json(&document.to_string())).unwrap();
+        assert_eq!(told, redactor.value(document.clone()), "{document}");
+        told
+    };
+    // As lines, as pieces of an answer, as columns, in base64 that a list folds.
+    assert_eq!(
+        told(&json!(["so: sword", "fish-and-", "more!"])),
+        json!(["so: [redacted]", "[redacted]", "[redacted]!"])
+    );
+    let pieces =
+        json!({ "content": [{ "kind": "text", "text": "\"swordfish" }, { "kind": "text", "text": "-and-more" }] });
+    let expected = json!({ "content": [{ "kind": "text", "text": "\"[redacted]" }, { "kind": "text", "text": MARK }] });
+    assert_eq!(told(&pieces), expected);
+    assert_eq!(told(&json!([["a", "swordfish-a"], [], ["nd-more"]])), json!([["a", MARK], [], [MARK]]));
+    assert_eq!(told(&json!({ "b": ["c3dvcmRmaXNo", "LWFuZC1tb3Jl"] })), json!({ "b": [MARK, MARK] }));
+    // What lies between two pieces, and what stands at other places, is no part of them.
+    for same in [
+        json!(["swordfish", "x", "-and-more"]),
+        json!({ "a": "swordfish", "b": "-and-more" }),
+        json!([{ "a": "swordfish" }, { "b": "-and-more" }]),
+        json!({ "swordfish": ["-and-more"] }),
+        json!([["swordfish"], { "a": "-and-more" }]),
+        json!({ "a": ["swordfish"], "b": ["-and-more"] }),
+    ] {
+        assert_eq!(told(&same), same);
+    }
+    // What is no document is looked through all the same.
+    assert_eq!(redactor.json(r#"]}["swordfish","-and-more""#), r#"]}["[redacted]","[redacted]""#);
+    assert_eq!(redactor.texts::<&str>(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_known_later_is_looked_for_from_then_on() {
+    let (first, both) = (Redactor::new([ODD]), Redactor::new([ODD, "swordfish-and-more"]));
+    for known in [Arc::new(Redactor::new([])), Arc::new(first)] {
+        let (mut stream, mut out) = (known.stream(), Vec::new());
+        stream.push(b"swordfish-and-more; hunter2/+", &mut out);
+        stream.renew(Arc::new(Redactor::new([ODD, "swordfish-and-more"])));
+        stream.push(b"\"\\x; swordfish-", &mut out);
+        stream.push(b"and-more.", &mut out);
+        stream.finish(&mut out);
+        let told = String::from_utf8(out).unwrap();
+        assert!(told.starts_with("swordfish-and-more; ") && told.ends_with("; [redacted]."), "{told}");
+    }
+    // Nothing that is held back is lost with one that knows less.
+    let (mut stream, mut out) = (Arc::new(both).stream(), Vec::new());
+    stream.push(b"a swordfish", &mut out);
+    stream.renew(Arc::new(Redactor::new([])));
+    stream.push(b" b", &mut out);
+    stream.finish(&mut out);
+    assert_eq!(out, b"a swordfish b");
+}
+
+#[test]
 fn one_that_fails_lets_nothing_through() {
     let broken = Arc::new(Redactor::broken());
     assert_eq!(broken.text("anything"), WITHHELD);
     assert_eq!(broken.json("[1]"), format!("\"{WITHHELD}\""));
     assert_eq!(broken.value(json!({"a": 1})), json!(WITHHELD));
+    assert_eq!(broken.texts(&["any", "thing"]), [WITHHELD, WITHHELD]);
+    assert!(broken.looked_through("[1]").is_err());
     assert_eq!(in_pieces(&broken, &[b"any", b"thing"]), WITHHELD.as_bytes());
     assert!(broken.is_broken() && !Redactor::new([ODD]).is_broken());
 }
@@ -285,6 +366,33 @@ proptest! {
         let pieces: Vec<&[u8]> = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect();
         prop_assert_eq!(&in_pieces(&redactor, &pieces), &whole);
         prop_assert_eq!(&in_pieces(&redactor, &text.chunks(1).collect::<Vec<_>>()), &whole);
+    }
+
+    /// The same text as pieces that are shown one behind the other, and as texts at one place of a list.
+    #[test]
+    fn no_piece_of_an_answer_holds_a_part((values, text) in texts(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let redactor = Redactor::new(values.iter().copied());
+        let text = String::from_utf8_lossy(&text);
+        let mut cuts: Vec<usize> =
+            cuts.iter().map(|cut| text.floor_char_boundary(cut.index(text.len() + 1))).chain([0, text.len()]).collect();
+        cuts.sort_unstable();
+        let pieces: Vec<&str> = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect();
+        let expected = slowly_in_pieces(&values, &pieces);
+        prop_assert_eq!(&redactor.texts(&pieces), &expected);
+        let piece = |text: &str| json!({ "kind": "text", "text": text, "n": 1 });
+        for (document, expected) in [
+            (json!(pieces), json!(expected)),
+            (json!({ "lines": pieces, "all": [] }), json!({ "lines": expected, "all": [] })),
+            (
+                json!([pieces.iter().map(|text| piece(text)).collect::<Vec<_>>()]),
+                json!([expected.iter().map(|text| piece(text)).collect::<Vec<_>>()]),
+            ),
+        ] {
+            let told: serde_json::Value = serde_json::from_str(&redactor.json(&document.to_string())).unwrap();
+            prop_assert_eq!(&told, &expected);
+            prop_assert_eq!(redactor.value(document), expected);
+        }
     }
 
     /// No value stands in a document after it, wherever it stood.

@@ -247,15 +247,22 @@ impl Declarations {
         })
     }
 
-    /// Whether some call of `name` may be declared: with the right scope, and without a denial of every call.
-    pub(crate) fn may_cover(&self, name: &str) -> bool {
-        let mentions = match &self.listed {
+    /// Whether some call of `name` is declared, where calls of it can have a scope: by one that names a scope, or by one that
+    /// names none, if there are calls without one.
+    pub(crate) fn cover_some(&self, name: &str, without_scope: bool) -> bool {
+        match &self.listed {
             Listed::Everything => true,
-            Listed::Only(listed) => listed.iter().any(|declared| declared.name == name),
-        };
+            Listed::Only(listed) => listed.iter().any(|declared| {
+                declared.name == name && declared.is_scoped() || without_scope && declared.covers(name, None)
+            }),
+        }
+    }
+
+    /// Whether every call of `name` is denied.
+    pub(crate) fn deny_all(&self, name: &str) -> bool {
         let of_every = |declared: &Declaration| declared.name == name && !matches!(declared.scope, Scope::Exactly(_));
-        let denied = self.demands.iter().any(|(about, demand)| *demand == Demand::Deny && of_every(about));
-        mentions && !denied && self.of_all != Some(Demand::Deny)
+        self.demands.iter().any(|(about, demand)| *demand == Demand::Deny && of_every(about))
+            || self.of_all == Some(Demand::Deny)
     }
 
     /// Whether `name`, called with this scope (the value of the argument its entry names as `scope`), is declared.
@@ -363,6 +370,18 @@ mod tests {
         ] {
             assert_eq!(declared.cover(name, scope), covered, "{name} {scope:?}");
         }
+        // Without a scope it covers calls that have none, and nothing where there are no such calls.
+        for (declared, without, covered) in [
+            ("mcp.call", false, false),
+            ("mcp.call", true, true),
+            ("mcp.call:docs", false, true),
+            ("mcp.call:*", false, true),
+            ("tool.call:mcp.call", false, false),
+            ("tool.call:mcp.call", true, true),
+            ("mcp.connect:*", true, false),
+        ] {
+            assert_eq!(only(&[declared]).cover_some("mcp.call", without), covered, "{declared} {without}");
+        }
         assert!(!only(&[]).cover("fs.read", None));
         assert!(Declarations::everything().cover("fs.read", Some("x")));
     }
@@ -437,7 +456,7 @@ mod tests {
             assert_eq!(all.demand("mcp.call", scope), Some(Demand::Deny), "{scope:?}");
         }
         assert_eq!(all.demand("mcp.connect", Some("docs")), None);
-        assert!(!all.may_cover("mcp.call") && declared.may_cover("mcp.call"));
+        assert!(all.deny_all("mcp.call") && !declared.deny_all("mcp.call"));
         let all = Declarations::everything().demanding(demands(&[("fs.read", Demand::Deny)]), Some(Demand::Ask));
         assert_eq!((all.demand("fs.read", None), all.demand("x.y", None)), (Some(Demand::Deny), Some(Demand::Ask)));
     }

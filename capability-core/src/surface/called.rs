@@ -1,5 +1,7 @@
 //! One call by a name: what a surface makes of it, without the tools that have nothing to do with it.
 
+use std::sync::Arc;
+
 use super::operations::Invoke;
 use super::{INVOKE_TOOL, Surface, SurfaceCall, SurfaceOptions, TOOL_SEARCH, Tool, resident};
 use crate::code::Code;
@@ -31,7 +33,19 @@ impl Surface {
         name: &str,
         arguments: &[u8],
     ) -> Called {
-        let whole = || Self::of_session(executor, session, options);
+        let whole = || Arc::new(Self::of_session(executor, session, options));
+        Self::called_on(executor, session, options, name, arguments, whole)
+    }
+
+    /// The same, where `whole` gives that surface.
+    pub(super) fn called_on(
+        executor: &Executor,
+        session: &Session,
+        options: &SurfaceOptions,
+        name: &str,
+        arguments: &[u8],
+        whole: impl Fn() -> Arc<Self>,
+    ) -> Called {
         let meant = match name {
             TOOL_SEARCH => return Called { call: whole().call(name, arguments), tool: None },
             INVOKE_TOOL => match serde_json::from_slice::<Invoke<'_>>(arguments) {

@@ -16,6 +16,7 @@
 //! | type | what it is |
 //! |---|---|
 //! | [`Surface`] | the tools of one session |
+//! | [`Surfaces`] | those that were made, kept for as long as they hold |
 //! | [`Tool`] | one of them |
 //! | [`WireName`], [`WireNames`] | what a tool is called where dots are not allowed, and the way back |
 //! | [`SelectionDigest`] | which very definition of a tool was found |
@@ -23,6 +24,7 @@
 //! | [`ToolSearch`] | the engine that ranks deferred tools |
 
 mod called;
+mod kept;
 mod operations;
 mod profile;
 mod projection;
@@ -32,6 +34,7 @@ mod tool;
 mod wire_name;
 
 pub use called::Called;
+pub use kept::Surfaces;
 pub use operations::{Availability, Cut, FoundTool, INVOKE_TOOL, MAX_HITS, MAX_QUERY, SearchAnswer, TOOL_SEARCH};
 pub use profile::{Loss, Profile, Rendered, RenderedTool, UnknownProfile, wrapped_result};
 pub use projection::shown;

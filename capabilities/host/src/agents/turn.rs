@@ -48,7 +48,7 @@ impl Turn {
     pub async fn act(mut self, task: String) -> Result<AgentAnswer, BrokerFault> {
         let program = self.settings.program.clone();
         let secrets = tokio::task::spawn_blocking(move || program.secrets()).await;
-        let secrets = secrets.ok().and_then(Result::ok).ok_or(BrokerFault::CredentialUnreadable)?;
+        let secrets = secrets.unwrap_or(Err(BrokerFault::CredentialUnreadable))?;
         let mut socket = None;
         let started = self.settings.program.launch(&self.agents.data_dir, &secrets, |home| {
             let path = home.join("turn");

@@ -154,6 +154,8 @@ impl DeviceSource for LinuxDevice {
                 .iter()
                 .map(|name| ServiceReading { name: name.clone(), running: self.running(name) })
                 .collect(),
+            // Whoever speaks with them asks.
+            endpoints: Vec::new(),
         }
     }
 }

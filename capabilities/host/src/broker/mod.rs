@@ -54,7 +54,7 @@ use std::sync::Arc;
 use capability_core::audit::{SecretSource, Sink};
 use capability_core::contract::{Class, TargetKind};
 use capability_core::handle::{
-    Broker, BrokerFault, BrokerReply, BrokerRequest, HandleFamily, HandleKind, Lease, Workdir,
+    Broker, BrokerFault, BrokerReply, BrokerRequest, DeviceReadings, HandleFamily, HandleKind, Lease, Workdir,
 };
 use capability_core::provider::ProviderType;
 use capability_core::store::Results;
@@ -398,13 +398,13 @@ impl Broker for HostBroker {
                 Box::pin(core::future::ready(Ok(BrokerReply::Now(began))))
             }
             BrokerRequest::Device => {
-                let device = Arc::clone(&self.device);
-                // Reading a machine is reading many small files, and a file system that hangs must not hang its caller.
-                Box::pin(async move {
-                    let readings = tokio::task::spawn_blocking(move || device.readings()).await;
-                    readings
-                        .map(|readings| BrokerReply::Device(Box::new(readings)))
-                        .map_err(|_| BrokerFault::Unavailable)
+                let (device, services) = (Arc::clone(&self.device), self.endpoints.clone());
+                self.carried(lease, async move {
+                    // Reading a machine is reading many small files, and a file system that hangs must not hang its caller.
+                    let reading = tokio::task::spawn_blocking(move || device.readings());
+                    let (readings, endpoints) = tokio::join!(reading, endpoint::answering(&services));
+                    let readings = readings.map_err(|_| BrokerFault::Unavailable)?;
+                    Ok(BrokerReply::Device(Box::new(DeviceReadings { endpoints, ..readings })))
                 })
             }
             BrokerRequest::Append { text } => {

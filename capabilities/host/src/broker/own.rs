@@ -49,14 +49,14 @@ impl HostBroker {
         };
         if decision.provider_type != ProviderType::Mcp {
             let edges = self.edges.as_ref();
-            let called = edges.and_then(|edges| edges.call_tool(decision, arguments, lease.identity().id));
+            let called = edges.and_then(|edges| edges.call_tool(decision, arguments, lease.identity()));
             let Some(called) = called else { return refused(BrokerFault::Unserved) };
             return self.carried(lease, async move { called.await.map(|reply| BrokerReply::Called(Box::new(reply))) });
         }
         let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
-        let subject = lease.identity().subject.clone();
+        let who = lease.identity().clone();
         self.carried(lease, async move {
-            let called = providers.call(&decision, &arguments, &subject).await;
+            let called = providers.call(&decision, &arguments, &who).await;
             called.map(|reply| BrokerReply::Called(Box::new(reply)))
         })
     }
@@ -65,7 +65,7 @@ impl HostBroker {
         let (Some(providers), Some((TargetKind::Text, name))) = (self.providers.clone(), lease.target()) else {
             return refused(BrokerFault::Unserved);
         };
-        let (name, subject) = (name.to_owned(), lease.identity().subject.clone());
-        self.carried(lease, async move { providers.connect(&name, Some(&subject)).await.map(BrokerReply::Connected) })
+        let (name, who) = (name.to_owned(), lease.identity().clone());
+        self.carried(lease, async move { providers.connect(&name, Some(&who)).await.map(BrokerReply::Connected) })
     }
 }

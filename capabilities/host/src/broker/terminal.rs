@@ -4,14 +4,17 @@ mod processes;
 
 pub use processes::{Beginning, Processes};
 
+use std::sync::Arc;
+
 use capability_core::Timestamp;
 use capability_core::handle::{BrokerFault, Command, CommandEnd, SecretUse};
+use capability_core::redact::Redaction;
 use tokio::sync::Semaphore;
 
 use super::files::Files;
 use crate::environment::now;
 use crate::runner::worker::command;
-use crate::secrets::{Secrets, redactor};
+use crate::secrets::{Knowing, Secrets};
 
 /// Whether commands can be run on this system.
 pub const IS_THERE: bool = true;
@@ -30,9 +33,9 @@ pub async fn run(files: &Files, secrets: Option<Secrets>, mut command: Command) 
         command.environment.extend(variables);
         command.timeout_ms = command.timeout_ms.min(left(ends, now())?);
     }
-    // Made after they were read: it knows them.
-    let redactor = redactor();
-    command::run(files.root(), workdir, command, &redactor).await.map_err(|_| BrokerFault::Unavailable)
+    // Asked for each piece of what it writes: it knows what was read until then.
+    let redaction: Arc<dyn Redaction> = Arc::new(Knowing);
+    command::run(files.root(), workdir, command, &redaction).await.map_err(|_| BrokerFault::Unavailable)
 }
 
 /// The variables with the values of secrets, and when the first of those ends.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use capability_core::Environment;
 use capability_core::audit::{ChannelKind, ChannelNamed, Sink};
+use capability_core::handle::BrokerFault;
 use capability_core::store::StoreFault;
 use tokio::sync::watch;
 
@@ -51,8 +52,13 @@ fn verifier(settings: &ChannelSettings, secrets: &Secrets) -> Result<Verifier, F
     let read = |as_secret: fn(Vec<u8>) -> Option<Secret>, help: &str| -> Result<Secret, Fault> {
         let name = settings.secret.as_deref().unwrap_or_default();
         let refused = |what: String| Fault::refused(what, help.to_owned());
-        let text = secrets.text(name).map_err(|_| {
-            refused(format!("the channel `{}` does not start: its secret `{name}` is missing or empty", settings.name))
+        let text = secrets.text(name).map_err(|fault| {
+            let what = match fault {
+                BrokerFault::CredentialShort => "is too short",
+                BrokerFault::SecretsFull => "is one more than the host can look for",
+                _ => "is missing or empty",
+            };
+            refused(format!("the channel `{}` does not start: its secret `{name}` {what}", settings.name))
         })?;
         as_secret(text).ok_or_else(|| {
             let what = format!("the channel `{}` does not start: its secret `{name}` is too short", settings.name);

@@ -243,6 +243,10 @@ pub struct Invoke {
     /// Where a person must answer, wait for the answer elsewhere, and finish by itself
     #[arg(long)]
     pub wait: bool,
+    /// A configured server with `scope = "request"` that this call has of its own: connected before it, and ended after it. May be
+    /// repeated; where nobody answers here, it waits
+    #[arg(long = "with", value_name = "SERVER", conflicts_with = "entry")]
+    pub with: Vec<String>,
     /// For whom
     #[command(flatten)]
     pub caller: CallerArgs,

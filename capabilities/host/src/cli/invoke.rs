@@ -1,54 +1,121 @@
 //! `invoke` and `resume`.
 
+use core::num::NonZeroU32;
 use core::time::Duration;
 
 use capability_core::approval::{ApprovalId, Claims, HistoryEntry};
-use serde_json::{Map, Value};
+use capability_core::session::SessionId;
+use serde_json::{Map, Value, json};
 
 use super::arguments::{CallerArgs, Invoke};
 use super::commands::{Proofs, document, show};
 use super::output::{Output, note};
-use super::program::own;
+use super::program::own as own_words;
 use super::{render, terminal};
 use crate::connection::Connection;
 use crate::display::needs_a_second_look;
-use crate::protocol::{ApprovalDetail, Caller, Fault, Reply, Request, Waited};
+use crate::environment::random;
+use crate::protocol::{ApprovalDetail, Caller, Fault, McpRequest, Reply, Request, Waited};
 
 /// Asks for something; on a terminal also asks the operator, when a person must answer.
 pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs, output: Output) -> Result<u8, Fault> {
     let arguments = arguments(&invoke).await?;
-    let request = Request::Invoke {
-        name: invoke.capability.name,
-        version: invoke.capability.version,
+    let call = |name: &str, version, arguments, own: &Own| Call {
+        name: name.to_owned(),
+        version,
         arguments,
-        claims: Claims { reason: invoke.reason, evidence: invoke.evidence },
-        caller: Caller { entry: invoke.entry, ..caller(&invoke.caller, proofs).await? },
+        own: own.clone(),
+        wait: invoke.wait,
     };
-    let mut outcome = outcome(connection.ask(&request).await?)?;
-    let pending = outcome.pointer("/approval/id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-    if let Some(id) = pending {
-        if invoke.wait {
-            if !output.json {
-                note(&own(&format!("a person must answer: `capability approvals show {id}`\n")));
-            }
-            outcome = answered(connection, id, &invoke.caller, proofs, output).await?;
-        } else if !output.json && terminal::is_there() {
-            outcome = answered_here(connection, id, &invoke.caller, proofs).await?.unwrap_or(outcome);
-        }
+    let (name, version) = (invoke.capability.name.clone(), invoke.capability.version);
+    if invoke.with.is_empty() {
+        let call = call(&name, version, arguments, &Own::default());
+        return Ok(finish(asked(connection, call, &invoke, proofs, output).await?, output));
     }
-    Ok(finish(outcome, output))
+    let id = random().map(SessionId::from_bytes);
+    let id = id.map_err(|_| Fault::broken("the operating system gives no random bytes", "look at this machine"))?;
+    let own = Own { session: Some(id), with: invoke.with.clone() };
+    let caller = async || caller(&invoke.caller, &own, proofs).await;
+    // Which of them there are is said before anything is asked.
+    document::<Value>(connection.ask(&Request::Mcp(McpRequest::Stay(caller().await?))).await?)?;
+    let staying = Request::Mcp(McpRequest::Stay(caller().await?));
+    let leaving = Request::Mcp(McpRequest::Leave(caller().await?));
+    let waits = |call| Call { wait: invoke.wait || !terminal::is_there(), ..call };
+    let all = async {
+        for server in &own.with {
+            let connect = call("mcp.connect", None, json!({ "server": server }).to_string(), &own);
+            let outcome = asked(connection, waits(connect), &invoke, proofs, output).await?;
+            if outcome.get("outcome").and_then(Value::as_str) != Some("executed") {
+                return Ok(outcome);
+            }
+        }
+        asked(connection, waits(call(&name, version, arguments, &own)), &invoke, proofs, output).await
+    };
+    let outcome = tokio::select! {
+        outcome = all => outcome,
+        never = connection.stay(&staying) => match never {},
+    };
+    connection.tell(&leaving).await;
+    Ok(finish(outcome?, output))
+}
+
+/// What a call has of its own: a session, and servers in it.
+#[derive(Clone, Default)]
+struct Own {
+    session: Option<SessionId>,
+    with: Vec<String>,
+}
+
+/// One call, and whether it is waited for.
+struct Call {
+    name: String,
+    version: Option<NonZeroU32>,
+    arguments: String,
+    own: Own,
+    wait: bool,
+}
+
+/// Asks for one call, to whatever comes of it.
+async fn asked(
+    connection: &Connection<'_>,
+    call: Call,
+    invoke: &Invoke,
+    proofs: &Proofs,
+    output: Output,
+) -> Result<Value, Fault> {
+    let Call { name, version, arguments, own, wait } = call;
+    let request = Request::Invoke {
+        name,
+        version,
+        arguments,
+        claims: Claims { reason: invoke.reason.clone(), evidence: invoke.evidence.clone() },
+        caller: Caller { entry: invoke.entry, ..caller(&invoke.caller, &own, proofs).await? },
+    };
+    let outcome = outcome(connection.ask(&request).await?)?;
+    let pending = outcome.pointer("/approval/id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    let Some(id) = pending else { return Ok(outcome) };
+    if wait {
+        if !output.json {
+            note(&own_words(&format!("a person must answer: `capability approvals show {id}`\n")));
+        }
+        return answered(connection, id, (&invoke.caller, &own), proofs, output).await;
+    }
+    if !output.json && terminal::is_there() {
+        return Ok(answered_here(connection, id, (&invoke.caller, &own), proofs).await?.unwrap_or(outcome));
+    }
+    Ok(outcome)
 }
 
 /// Waits for somebody's answer elsewhere, and goes on with it; with what came in the call's place, when that is the answer.
 async fn answered(
     connection: &Connection<'_>,
     mut id: ApprovalId,
-    args: &CallerArgs,
+    (args, own): (&CallerArgs, &Own),
     proofs: &Proofs,
     output: Output,
 ) -> Result<Value, Fault> {
     loop {
-        let waited = connection.ask(&Request::Wait { id, caller: caller(args, proofs).await? }).await?;
+        let waited = connection.ask(&Request::Wait { id, caller: caller(args, own, proofs).await? }).await?;
         let Waited { pending, crowded } = document(waited)?;
         if crowded {
             tokio::time::sleep(CROWDED).await;
@@ -56,7 +123,8 @@ async fn answered(
         if pending {
             continue;
         }
-        let outcome = outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?;
+        let outcome =
+            outcome(connection.ask(&Request::Resume { id, caller: caller(args, own, proofs).await? }).await?)?;
         match outcome.get("successor").and_then(Value::as_str).and_then(|id| id.parse().ok()) {
             Some(successor) => {
                 if !output.json {
@@ -82,9 +150,9 @@ pub async fn resume(
     output: Output,
 ) -> Result<u8, Fault> {
     let outcome = if wait {
-        answered(connection, id, args, proofs, output).await?
+        answered(connection, id, (args, &Own::default()), proofs, output).await?
     } else {
-        outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?)?
+        outcome(connection.ask(&Request::Resume { id, caller: caller(args, &Own::default(), proofs).await? }).await?)?
     };
     Ok(finish(outcome, output))
 }
@@ -97,7 +165,7 @@ pub async fn history(
     proofs: &Proofs,
     output: Output,
 ) -> Result<u8, Fault> {
-    let request = Request::History { most, caller: caller(args, proofs).await? };
+    let request = Request::History { most, caller: caller(args, &Own::default(), proofs).await? };
     show::<Vec<HistoryEntry>>(connection, &request, output, |entries| render::history(entries)).await
 }
 
@@ -106,7 +174,7 @@ pub async fn history(
 async fn answered_here(
     connection: &Connection<'_>,
     id: ApprovalId,
-    args: &CallerArgs,
+    (args, own): (&CallerArgs, &Own),
     proofs: &Proofs,
 ) -> Result<Option<Value>, Fault> {
     note("this call needs a person's answer; an operator may give it here\n");
@@ -133,16 +201,17 @@ async fn answered_here(
         Request::Deny { proof: proofs.operator().await?, id, reason: None, note: None }
     };
     document::<Value>(connection.ask(&answer).await?)?;
-    outcome(connection.ask(&Request::Resume { id, caller: caller(args, proofs).await? }).await?).map(Some)
+    outcome(connection.ask(&Request::Resume { id, caller: caller(args, own, proofs).await? }).await?).map(Some)
 }
 
-async fn caller(args: &CallerArgs, proofs: &Proofs) -> Result<Caller, Fault> {
+async fn caller(args: &CallerArgs, own: &Own, proofs: &Proofs) -> Result<Caller, Fault> {
     let proof = match args.subject {
         Some(_) => Some(proofs.operator().await?),
         None => None,
     };
     let (subject, slot, mode) = (args.subject.clone(), args.slot.clone(), args.mode.map(Into::into));
-    Ok(Caller { subject, slot, mode, turn: args.turn, entry: None, proof, client: None })
+    let Own { session: own, with } = own.clone();
+    Ok(Caller { subject, slot, mode, turn: args.turn, entry: None, proof, client: None, own, with })
 }
 
 fn outcome(reply: Reply) -> Result<Value, Fault> {
@@ -158,7 +227,7 @@ fn outcome(reply: Reply) -> Result<Value, Fault> {
 /// Prints the outcome and turns it into the exit code.
 fn finish(mut outcome: Value, output: Output) -> u8 {
     if let Some(Value::String(help)) = outcome.get_mut("help") {
-        *help = own(help).into_owned();
+        *help = own_words(help).into_owned();
     }
     output.print(&outcome, render::outcome);
     let word = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();

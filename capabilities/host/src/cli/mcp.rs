@@ -30,6 +30,9 @@ pub struct Mcp {
     /// Speak for the subject whose client token is in this file, written by `mcp token create`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
+    /// A configured server with `scope = "request"` that this program has of its own, for as long as it is connected. May be repeated
+    #[arg(long = "with", value_name = "SERVER")]
+    pub with: Vec<String>,
     /// A stricter mode than the ordinary one
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ModeArg>,
@@ -37,7 +40,7 @@ pub struct Mcp {
     #[arg(long)]
     pub no_web: bool,
     /// Speak for the agent's turn that a host started this program for, as `CAPABILITY_TURN` says
-    #[arg(long, conflicts_with_all = ["subject", "token_file", "mode"])]
+    #[arg(long, conflicts_with_all = ["subject", "token_file", "mode", "with"])]
     pub turn: bool,
     /// Something else than speaking MCP
     #[command(subcommand)]
@@ -115,7 +118,8 @@ async fn serve(connection: &Connection<'_>, mcp: Mcp, proofs: &Proofs) -> Result
         // The pages are a convenience here: where they cannot be served, answers are given on the command line.
         connection.serve_pages_where_owned().await.unwrap_or_else(|fault| note(&format!("{}\n", fault.message)));
     }
-    let speaker = Speaker { subject: mcp.subject, slot: mcp.slot, mode: mcp.mode.map(Into::into), proof, token };
+    let (subject, slot, mode) = (mcp.subject, mcp.slot, mcp.mode.map(Into::into));
+    let speaker = Speaker { subject, slot, mode, proof, token, with: mcp.with };
     // Pipes are read without a thread of their own; whatever else the streams are, with one.
     let (input, output) = rmcp::transport::io::stdio_pipes();
     lines(connection, speaker, input, output).await?;

@@ -135,6 +135,7 @@ pub async fn perform(
                 evidence: None,
                 entry: None,
                 wait,
+                with: Vec::new(),
                 caller: CallerArgs { subject: None, turn: None, mode: None, slot: None },
             };
             invoke::invoke(connection, call, proofs, output).await
@@ -220,12 +221,11 @@ fn servers(told: &[ServerTold]) -> String {
     let cells: Vec<_> = told
         .iter()
         .map(|one| {
-            let starts = if one.with_host { "with the host" } else { "when asked" };
             let usable = one.tools.saturating_sub(one.unusable);
             [
-                one.name.clone(),
+                one.whose.as_ref().map_or_else(|| one.name.clone(), |whose| format!("{} ({whose})", one.name)),
                 format!("{} {}", one.way, written_out(&one.place)),
-                starts.to_owned(),
+                one.starts().to_owned(),
                 format!("{usable} of {}", one.tools),
                 state(one),
             ]

@@ -75,7 +75,7 @@ fn wrong(found: &[SecretShown]) -> String {
         return "every secret can be used\n".into();
     }
     let line = |one: &SecretShown| {
-        let what = if one.state == "ready" { "short" } else { &one.state };
+        let what = &one.state;
         let help = one.help.as_deref().unwrap_or_default();
         format!("{}: {what}, {}\nhelp: {help}\n", one.name, one.place)
     };

@@ -101,7 +101,16 @@ pub(super) fn named(config: &Config, registry: &Registry) -> Result<(), (Mistake
             exists(&at, "carries_out", name, registry).map_err(|mistake| (mistake, name.clone()))?;
         }
     }
-    let carried = |name: &String| config.edges.values().any(|table| table.carries_out.contains(name));
+    for (server, table) in &config.mcp.servers {
+        for name in table.carries_out.keys() {
+            let at = format!("mcp.servers.{server}");
+            exists(&at, "carries_out", name, registry).map_err(|mistake| (mistake, name.clone()))?;
+        }
+    }
+    let carried = |name: &String| {
+        config.edges.values().any(|table| table.carries_out.contains(name))
+            || config.mcp.servers.values().any(|table| table.carries_out.contains_key(name))
+    };
     for (table, name) in
         config.fallback.keys().map(|name| ("fallback", name)).chain(config.bind.keys().map(|name| ("bind", name)))
     {

@@ -2,8 +2,9 @@
 
 use core::net::SocketAddr;
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use capability_core::nearest;
 use capability_core::session::Subject;
 use serde::Deserialize;
 
@@ -11,6 +12,7 @@ use super::bindings::Mistake;
 use super::providers::McpServerTable;
 use super::standing::Span;
 use super::web::{WebSettings, WebTable};
+use crate::provider::Scope;
 
 /// `[mcp]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -46,11 +48,14 @@ pub enum McpList {
 }
 
 /// `[mcp.clients.NAME]`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct McpClientTable {
     /// The person who sits at this client and nobody else does: what they answer there to its own calls counts as theirs.
-    pub person: Subject,
+    pub person: Option<Subject>,
+    /// The servers that this client's session has of its own, by the names of those that are nobody's until a session names
+    /// them.
+    pub servers: BTreeSet<String>,
 }
 
 /// The same, checked.
@@ -107,10 +112,19 @@ impl McpSettings {
         let patience =
             within("patience", table.patience, patience, 1, 600, "write `1s` to `10m`, or leave the key out")?;
         for (name, client) in &table.clients {
-            if client.person.as_str().len() > MAX_PERSON_BYTES {
+            let mistake = |key, what, help| Mistake { table: format!("mcp.clients.{name}"), key, what, help };
+            if client.person.as_ref().is_some_and(|person| person.as_str().len() > MAX_PERSON_BYTES) {
                 let what = "the name of `person` is too long".to_owned();
-                let help = "write at most 60 characters";
-                return Err(Mistake { table: format!("mcp.clients.{name}"), key: "person", what, help });
+                return Err(mistake("person", what, "write at most 60 characters"));
+            }
+            let named = |name: &&String| table.servers.get(*name).is_none_or(|server| server.scope != Scope::Request);
+            if let Some(server) = client.servers.iter().find(named) {
+                let can = table.servers.iter().filter(|(_, server)| server.scope == Scope::Request);
+                let near = nearest(server, can.map(|(name, _)| name.as_str()));
+                let near = near.map_or_else(String::new, |near| format!("; `{near}` is one"));
+                let what =
+                    format!("`{}` is no server that a session can have of its own{near}", server.escape_default());
+                return Err(mistake("servers", what, "name a table `[mcp.servers.NAME]` with `scope = \"request\"`"));
             }
         }
         Ok(Self { listen, turn, patience })

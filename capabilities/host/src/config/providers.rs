@@ -13,7 +13,7 @@ use super::bindings::{EndpointTable, Mistake, Wrong};
 use crate::broker::Reach;
 use crate::hex;
 use crate::provider::mcp::{HttpSettings, ProgramSettings};
-use crate::provider::{ClassLine, ServerSettings, Start, Way};
+use crate::provider::{ClassLine, Scope, ServerSettings, Start, Way};
 
 /// `[mcp.servers.NAME]`: one server, a program of this machine or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -44,6 +44,12 @@ pub struct McpServerTable {
     pub ca_file: Option<PathBuf>,
     /// The name its certificate is for, when that is not the host's.
     pub server_name: Option<String>,
+    /// Whose it is: everybody's who declares it, or nobody's until a session names it.
+    #[serde(default)]
+    pub scope: Scope,
+    /// The capabilities of this build that it carries out for its session, by name, each by which of its tools.
+    #[serde(default)]
+    pub carries_out: BTreeMap<String, String>,
     /// When it is started or contacted.
     #[serde(default)]
     pub start: Start,
@@ -139,6 +145,14 @@ impl McpServerTable {
             let what = format!("`check_s` is {check}: it is 1 to 3600");
             return Err(("check_s", what, "write a number in that range, or leave the key out"));
         }
+        if (self.scope, self.start) == (Scope::Request, Start::WithHost) {
+            let what = "it is nobody's until a session names it, and is started with the host".to_owned();
+            return Err(("start", what, "leave `start` out, or write `scope = \"host\"`"));
+        }
+        if self.scope == Scope::Host && !self.carries_out.is_empty() {
+            let what = "it is everybody's, and is to carry out capabilities of this build".to_owned();
+            return Err(("carries_out", what, "leave the key out, or write `scope = \"request\"`"));
+        }
         let way = match (self.command.split_first(), &self.url) {
             (Some(_), None) => Way::Program(self.program()?),
             (None, Some(url)) => Way::Http(self.http(name, url)?),
@@ -157,7 +171,8 @@ impl McpServerTable {
         }
         let classes = self.tools.iter().map(ToolLine::checked).collect::<Result<Vec<_>, _>>()?;
         let (discovery, check) = (Duration::from_secs(discovery.into()), Duration::from_secs(check.into()));
-        Ok(ServerSettings { way, start: self.start, discovery, check, classes })
+        let carries_out = self.carries_out.clone();
+        Ok(ServerSettings { way, scope: self.scope, carries_out, start: self.start, discovery, check, classes })
     }
 
     fn program(&self) -> Result<ProgramSettings, Wrong> {

@@ -62,7 +62,8 @@ impl Host {
         tool: &str,
         digest: [u8; 32],
     ) -> Result<(), SettingError> {
-        let waits = self.providers.change(server, tool).filter(|change| change.now.digest() == digest);
+        let mut changes = self.providers.changes(server).into_iter();
+        let waits = changes.find(|change| change.now.id.native == tool && change.now.digest() == digest);
         let tag = waits.map(|change| ToolTag::of(ProviderType::Mcp, &change.now.id));
         let provided = tag.and_then(|tag| ProvidedBy::named(ProviderType::Mcp, server, Some(tag)));
         let provided = provided.ok_or(SettingError::NotThatDefinition)?;
@@ -93,6 +94,7 @@ impl Host {
             Some(token) => blocking(|| credentials.set(server, subject, token))?,
             None => drop(blocking(|| credentials.remove(server, subject))?),
         }
+        self.providers.token_changed(server, subject);
         Ok(())
     }
 }

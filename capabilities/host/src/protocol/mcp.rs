@@ -22,6 +22,8 @@ pub enum McpRequest {
     Tools(Caller),
     /// One call of a tool.
     Call(ToolCall),
+    /// Whoever asked before is still there, and has what it named then.
+    Stay(Caller),
     /// The connection has ended: what was kept for it alone is forgotten.
     Leave(Caller),
     /// The skills in use for a session.

@@ -4,7 +4,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use capability_core::handle::BrokerFault;
 use capability_core::provider::ProviderReach;
-use capability_core::session::Subject;
 use tokio::sync::{Mutex as Turn, Notify};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -16,8 +15,6 @@ pub(super) struct Connection {
     pub(super) peer: Peer,
     pub(super) running: Turn<Option<Running>>,
     listed: Mutex<Listed>,
-    /// Whoever had it connect, for where there is no credential for everybody.
-    asked: Mutex<Option<Subject>>,
     /// Since when changes of its list are listened to; none while they are not.
     pub(super) hears: Mutex<Option<Instant>>,
     /// Told when a call was not answered as it should: whether the server is there is looked at at once.
@@ -60,13 +57,12 @@ impl Listed {
 
 impl Connection {
     /// One whose list nobody has read yet.
-    pub(super) fn new(peer: Peer, running: Option<Running>, asked: Option<Subject>) -> Self {
+    pub(super) fn new(peer: Peer, running: Option<Running>) -> Self {
         let listed = Listed { at: Instant::now(), change: 0, trouble: None, is_read: false, is_gone: false };
         Self {
             peer,
             running: Turn::new(running),
             listed: Mutex::new(listed),
-            asked: Mutex::new(asked),
             hears: Mutex::default(),
             doubted: Notify::new(),
             watching: Mutex::default(),
@@ -77,28 +73,16 @@ impl Connection {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whoever had it connect.
-    pub(super) fn asked(&self) -> Option<Subject> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Somebody else had it connect: what the one before had to show was of no use.
-    pub(super) fn asked_by(&self, subject: Option<&Subject>) {
-        if let Some(subject) = subject {
-            *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(subject.clone());
-        }
-    }
-
-    pub(super) fn stop_watching(&self) {
-        if let Some(watching) = self.watching.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            watching.abort();
-        }
+    /// Tells the task that looks after it to end, and gives it to whoever waits until it has.
+    pub(super) fn stop_watching(&self) -> Option<JoinHandle<()>> {
+        let watching = self.watching.lock().unwrap_or_else(PoisonError::into_inner).take();
+        watching.inspect(JoinHandle::abort)
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.stop_watching();
+        drop(self.stop_watching());
     }
 }
 

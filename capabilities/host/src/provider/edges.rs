@@ -15,7 +15,7 @@ use capability_core::handle::{BrokerFault, ToolReply};
 use capability_core::provider::{
     ProviderDecision, ProviderReach, ProviderState, ProviderType, Providers, RemoteProvider, RemoteProviders,
 };
-use capability_core::session::SessionId;
+use capability_core::session::SessionIdentity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -160,9 +160,9 @@ impl HostEdges {
         &self,
         decision: &Arc<ProviderDecision>,
         arguments: &[u8],
-        session: SessionId,
+        who: &SessionIdentity,
     ) -> Option<BoxFuture<'static, Result<ToolReply, BrokerFault>>> {
-        self.remotes.call_tool(decision, arguments, session)
+        self.remotes.call_tool(decision, arguments, who)
     }
 
     /// Every edge as an operator sees it.
@@ -225,7 +225,7 @@ impl RemoteProvider for Edge {
             id: Arc::clone(&self.name),
             kind: self.kind,
             reach,
-            session: attached.as_ref().and_then(|attached| attached.session),
+            whose: attached.as_ref().map(|attached| attached.whose.clone()).unwrap_or_default(),
             carries_out: self.carries_out.iter().filter(|name| does(name)).cloned().collect(),
             tools: attached.map(|attached| attached.tools).unwrap_or_default(),
         }

@@ -1,27 +1,28 @@
 //! One configured server: whether it can be reached, what it has, and calls of its tools.
 
+mod offered;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use capability_core::audit::{Event, ProvidedBy, Record, SettingKey};
 use capability_core::handle::{BrokerFault, ProviderConnected, ToolReply};
-use capability_core::provider::{
-    ProvidedTool, ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState, ProviderType, Standing,
-    ToolDefinition,
-};
+use capability_core::provider::{ProvidedTool, ProviderDecision, ProviderType, Standing, ToolDefinition, Whose};
 use capability_core::session::Subject;
 use capability_core::store::StoreFault;
 use tokio::sync::Mutex as Turn;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, Hearing, Listed, fault};
-use super::mcp::{self, Caller, Given, HttpWay, Listing, Peer, PeerFault};
+use super::mcp::{self, Given, HttpWay, Listing, Peer, PeerFault};
 use super::pins::{Pin, PinChange, Provided};
 use super::settings::{ClassLine, ServerSettings, Way};
 use super::told::{ServerTold, ToolTold};
 use super::{FAILURE_KEPT, Shared};
 use crate::host::operator_name;
+use crate::secrets::NoRoom;
 use crate::store::sqlite::OpenedProvider;
 
 /// How long after the server says that its list changed it is read again: it may say so many times at once.
@@ -33,24 +34,37 @@ const LIST_KEPT: Duration = Duration::from_secs(60);
 
 /// What is said of a secret that could not be found again in what a program says.
 const SHORT_SECRET: &str = "one of its secrets is shorter than 8 bytes";
+/// What is said of a secret or header for which there is no room among what is looked for.
+const FULL: &str = "the host knows as many secrets as it can look for";
 /// What is said of a program that is not there any more.
 const ENDED: &str = "its program ended";
 
-/// One server.
+/// What all that is spoken with under one configured name has in common.
+#[derive(Clone)]
+pub(super) struct Common {
+    pub(super) name: Arc<str>,
+    pub(super) settings: Arc<ServerSettings>,
+    pub(super) shared: Arc<Shared>,
+    /// Held by the one call that may change something: what is not known to only read is serial, and of that one call goes to
+    /// a server at a time.
+    pub(super) serial: Arc<Turn<()>>,
+    /// What it was given by this host, whatever the connection.
+    pub(super) given: Arc<Given>,
+}
+
+/// One server, as it is spoken with for somebody: for everybody, for a subject that has a token of its own, or for a session.
 pub(super) struct Server {
-    name: Arc<str>,
-    settings: ServerSettings,
-    /// Its number in the store.
+    common: Common,
+    /// Its number in the store: what was accepted of it for whoever has this credential.
     number: i64,
-    shared: Arc<Shared>,
+    whose: Whose,
+    /// Whose credential goes along; everybody's without.
+    owner: Option<Subject>,
     state: Mutex<State>,
     /// Connecting and listing happen one at a time.
     turn: Turn<()>,
-    /// Held by the one call that may change something: what is not known to only read is serial, and of that one call goes to
-    /// a server at a time.
-    serial: Turn<()>,
-    /// What it was given by this host, whatever the connection.
-    given: Arc<Given>,
+    /// Comes when it is there for nobody any more.
+    gone: CancellationToken,
     keeping: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -81,25 +95,47 @@ enum Reach {
 }
 
 impl Server {
-    pub(super) fn new(name: String, settings: ServerSettings, opened: OpenedProvider, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(common: Common, opened: OpenedProvider, whose: Whose, owner: Option<Subject>) -> Arc<Self> {
         let (reach, provided) = (Reach::NotConnected, Provided::default());
         let mut state = State { reach, pins: opened.pins, listing: None, provided, tools: Vec::new() };
-        state.settle(&settings.classes);
-        Self {
-            name: name.into(),
-            settings,
+        state.settle(&common.settings.classes);
+        let server = Arc::new(Self {
+            common,
             number: opened.number,
-            shared,
+            whose,
+            owner,
             state: Mutex::new(state),
             turn: Turn::default(),
-            serial: Turn::default(),
-            given: Arc::default(),
+            gone: CancellationToken::new(),
             keeping: Mutex::default(),
-        }
+        });
+        server.shared().join(&server);
+        server
     }
 
-    pub(super) const fn settings(&self) -> &ServerSettings {
-        &self.settings
+    pub(super) const fn common(&self) -> &Common {
+        &self.common
+    }
+
+    pub(super) fn settings(&self) -> &ServerSettings {
+        &self.common.settings
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.common.shared
+    }
+
+    pub(super) const fn number(&self) -> i64 {
+        self.number
+    }
+
+    pub(super) const fn owner(&self) -> Option<&Subject> {
+        self.owner.as_ref()
+    }
+
+    /// What is remembered of it: for another one of the same credential.
+    pub(super) fn opened(&self) -> OpenedProvider {
+        OpenedProvider { number: self.number, pins: self.state().pins.clone() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -122,45 +158,13 @@ impl Server {
         self.publish();
     }
 
-    /// Puts what is known of this server into the snapshot that decisions are made from.
-    pub(super) fn publish(&self) {
-        {
-            // One at a time, from reading the state on: an older state never comes in after a newer one.
-            let mut snapshot = self.shared.snapshot();
-            let own = self.snapshot();
-            let mut providers: Vec<ProviderState> =
-                snapshot.providers().iter().filter(|one| one.id != own.id || one.kind != own.kind).cloned().collect();
-            providers.push(own);
-            *snapshot = Arc::new(ProviderSnapshot::new(snapshot.revision() + 1, providers));
-        }
-        (self.shared.changed)();
-    }
-
-    fn snapshot(&self) -> ProviderState {
-        let state = self.state();
-        let reach = match &state.reach {
-            Reach::NotConnected | Reach::Connecting => ProviderReach::NotConnected,
-            Reach::Offline(why, _) => ProviderReach::Offline(why),
-            Reach::Connected(connection) => connection.listed().reach(),
-        };
-        ProviderState {
-            id: Arc::clone(&self.name),
-            kind: ProviderType::Mcp,
-            reach,
-            session: None,
-            tools: state.tools.clone(),
-            carries_out: Vec::new(),
-        }
-    }
-
-    /// Connects, or finds that it is connected. A failure is remembered for a while. Where there is no token for everybody, that
-    /// of whoever had it connect is what it is greeted with.
-    pub(super) async fn connect(self: &Arc<Self>, asked: Option<&Subject>) -> Result<ProviderConnected, BrokerFault> {
+    /// Connects, or finds that it is connected. A failure is remembered for a while.
+    pub(super) async fn connect(self: &Arc<Self>) -> Result<ProviderConnected, BrokerFault> {
         let _turn = self.turn.lock().await;
+        if self.gone.is_cancelled() {
+            return Err(BrokerFault::NotFound);
+        }
         if let Some(connection) = self.connection() {
-            if !connection.listed().is_read {
-                connection.asked_by(asked);
-            }
             self.refresh(&connection, false).await.map_err(fault)?;
             return if connection.listed().is_read { Ok(self.counts()) } else { Err(BrokerFault::MalformedReply) };
         }
@@ -169,9 +173,15 @@ impl Server {
         {
             return Err(BrokerFault::Unavailable);
         }
-        let Ok(_place) = self.shared.connecting.acquire().await else { return Err(BrokerFault::Unavailable) };
+        let Ok(_place) = self.shared().connecting.acquire().await else { return Err(BrokerFault::Unavailable) };
         self.set(Reach::Connecting);
-        match timeout(self.settings.discovery, self.attempt(asked)).await {
+        let attempt = timeout(self.settings().discovery, self.attempt());
+        let attempted = tokio::select! {
+            attempted = attempt => attempted,
+            // What was begun is dropped, and a program is killed with it.
+            () = self.gone.cancelled() => return Err(BrokerFault::NotFound),
+        };
+        match attempted {
             Ok(Ok(connection)) => {
                 let connection = Arc::new(connection);
                 self.set(Reach::Connected(Arc::clone(&connection)));
@@ -192,41 +202,43 @@ impl Server {
 
     /// Some programs do not survive a greeting that is newer than they are: those are started once more and greeted the older
     /// way.
-    async fn attempt(&self, asked: Option<&Subject>) -> Result<Connection, (&'static str, BrokerFault)> {
-        match self.attempt_with(asked, false).await {
-            Err((ENDED, _)) => self.attempt_with(asked, true).await,
+    async fn attempt(&self) -> Result<Connection, (&'static str, BrokerFault)> {
+        match self.attempt_with(false).await {
+            Err((ENDED, _)) => self.attempt_with(true).await,
             attempted => attempted,
         }
     }
 
     /// One attempt; given up, it leaves nothing behind.
-    async fn attempt_with(
-        &self,
-        asked: Option<&Subject>,
-        older: bool,
-    ) -> Result<Connection, (&'static str, BrokerFault)> {
-        let (peer, mut running) = match &self.settings.way {
+    async fn attempt_with(&self, older: bool) -> Result<Connection, (&'static str, BrokerFault)> {
+        let Common { name, settings, shared, given, .. } = &self.common;
+        let (peer, mut running) = match &settings.way {
             Way::Http(http) => {
-                let (credentials, resolver) = (Arc::clone(&self.shared.credentials), Arc::clone(&self.shared.resolver));
-                let way = HttpWay::new(http.clone(), &self.name, credentials, resolver, Arc::clone(&self.given));
-                (Peer::over_http(way), None)
+                let (credentials, resolver) = (Arc::clone(&shared.credentials), Arc::clone(&shared.resolver));
+                let of = (&**name, self.owner.clone());
+                let way = HttpWay::new(http.clone(), of, credentials, resolver, Arc::clone(given));
+                (Peer::over_http(way.map_err(|NoRoom| (FULL, BrokerFault::SecretsFull))?), None)
             }
             Way::Program(program) => {
-                let secrets = program.secrets().map_err(|error| {
-                    let is_short = error.kind() == std::io::ErrorKind::InvalidInput;
-                    let why = if is_short { SHORT_SECRET } else { "one of its secrets cannot be read" };
-                    (why, BrokerFault::CredentialUnreadable)
+                let secrets = program.secrets().map_err(|fault| {
+                    let why = match fault {
+                        BrokerFault::CredentialShort => SHORT_SECRET,
+                        BrokerFault::SecretsFull => FULL,
+                        _ => "one of its secrets cannot be read",
+                    };
+                    (why, fault)
                 })?;
-                secrets.iter().for_each(|secret| self.given.remember(secret));
-                let started = program.start(&self.shared.data_dir, &secrets).await;
+                let remembered = secrets.iter().try_for_each(|secret| given.remember(secret));
+                remembered.map_err(|NoRoom| (FULL, BrokerFault::SecretsFull))?;
+                let started = program.start(&shared.data_dir, &secrets).await;
                 let (running, peer) = started.map_err(|error| {
-                    tracing::warn!(server = %self.name, kind = %error.kind(), "a provider's program was not started");
+                    tracing::warn!(server = %name, kind = %error.kind(), "a provider's program was not started");
                     ("its program cannot be started here", BrokerFault::Unavailable)
                 })?;
                 (peer, Some(running))
             }
         };
-        match peer.greet(older, Caller::Host(asked)).await {
+        match peer.greet(older).await {
             Ok(_) => {}
             Err(PeerFault::Closed) if let Some(running) = &mut running => {
                 let why = if running.was_started().await { ENDED } else { "its program was not found" };
@@ -234,7 +246,7 @@ impl Server {
             }
             Err(why) => return Err((why.as_str(), fault(why))),
         }
-        let connection = Connection::new(peer, running, asked.cloned());
+        let connection = Connection::new(peer, running);
         match self.list(&connection).await {
             Ok(()) => {}
             Err(PeerFault::Closed) => return Err(("its connection ended", BrokerFault::Unavailable)),
@@ -248,37 +260,35 @@ impl Server {
     async fn list(&self, connection: &Connection) -> Result<(), PeerFault> {
         // Read before the list is: what changes meanwhile is not taken for read.
         let change = *connection.peer.changes().borrow();
-        let asked = connection.asked();
+        let Common { name, shared, given, .. } = &self.common;
         let listing = match connection.peer.greeting() {
             Some(greeting) if !greeting.has_tools => Listing::default(),
-            _ => {
-                let caller = Caller::Host(asked.as_ref());
-                mcp::list(&connection.peer, &self.name, caller, &self.given.redactor()).await?
-            }
+            _ => mcp::list(&connection.peer, name, &given.redactor()).await?,
         };
         let (taken, refused): (Vec<_>, Vec<_>) = listing.tools.iter().partition(|one| one.fault.is_none());
         let taken = taken.into_iter().map(|one| Arc::new(one.definition.clone())).collect();
         let refused = refused.into_iter().map(|one| one.definition.id.native.clone()).collect();
-        let at = self.shared.environment.now();
-        let observed = self.shared.definitions.observe(self.number, taken, refused, at).await;
+        let at = shared.environment.now();
+        let observed = shared.definitions.observe(self.number, taken, refused, at).await;
         let Ok(observed) = observed else {
             connection.listed().fails("what it listed could not be compared with what was accepted", false);
             return Ok(());
         };
-        let provided = ProvidedBy::named(ProviderType::Mcp, &self.name, None);
+        let provided = ProvidedBy::named(ProviderType::Mcp, name, None);
         if let Some(provided) = provided.filter(|_| observed.first + observed.changed > 0) {
             let (first, changed) = (observed.first, observed.changed);
             let key = SettingKey::DefinitionsSeen { provided, first, changed };
             // A log that takes no more refuses every call by itself.
             let event = Event::Configuration { key, operator: operator_name() };
-            let _ = self.shared.sink.submit(Record { at, event });
+            let _ = shared.sink.submit(Record { at, event });
         }
         let trouble = listing.cut.or_else(|| observed.is_full.then_some("it has shown more tools than are remembered"));
         *connection.listed() = Listed { at: Instant::now(), change, trouble, is_read: true, is_gone: false };
-        let mut state = self.state();
-        state.pins = observed.pins;
-        state.listing = Some(Arc::new(listing));
-        state.settle(&self.settings.classes);
+        self.state().listing = Some(Arc::new(listing));
+        self.remember(&observed.pins);
+        if observed.first + observed.changed > 0 {
+            self.publish_siblings();
+        }
         Ok(())
     }
 
@@ -293,7 +303,7 @@ impl Server {
                 | PeerFault::Refused(_)
                 | PeerFault::Revision,
             ) if connection.peer.is_asked() => {
-                connection.peer.greet(false, Caller::Host(connection.asked().as_ref())).await?;
+                connection.peer.greet(false).await?;
                 self.list(connection).await
             }
             listed => listed,
@@ -314,8 +324,8 @@ impl Server {
                 return Ok(());
             }
         }
-        let Ok(_place) = self.shared.connecting.acquire().await else { return Err(PeerFault::Closed) };
-        let again = timeout(self.settings.discovery, self.list_anew(connection)).await;
+        let Ok(_place) = self.shared().connecting.acquire().await else { return Err(PeerFault::Closed) };
+        let again = timeout(self.settings().discovery, self.list_anew(connection)).await;
         let again = again.unwrap_or(Err(PeerFault::Closed));
         match again {
             Ok(()) => {}
@@ -345,8 +355,7 @@ impl Server {
                 loop {
                     {
                         let _hearing = Hearing::of(&connection.hears);
-                        let asked = connection.asked();
-                        connection.peer.listen(Caller::Host(asked.as_ref())).await;
+                        connection.peer.listen().await;
                     }
                     sleep(FAILURE_KEPT).await;
                 }
@@ -357,7 +366,7 @@ impl Server {
                     let is_read = connection.listed().is_read;
                     match (is_read, connection.peer.is_asked()) {
                         (false, _) => sleep(FAILURE_KEPT).await,
-                        (true, true) => sleep(server.settings.check).await,
+                        (true, true) => sleep(server.settings().check).await,
                         (true, false) => core::future::pending().await,
                     }
                 };
@@ -400,7 +409,7 @@ impl Server {
         let server = Arc::downgrade(self);
         let keeping = tokio::spawn(async move {
             while let Some(server) = server.upgrade() {
-                let _ = server.connect(None).await;
+                let _ = server.connect().await;
                 if let Some(connection) = server.connection() {
                     drop(server);
                     connection.peer.closed().await;
@@ -421,28 +430,33 @@ impl Server {
     }
 
     /// Calls the tool that was judged, if it still is what it was.
-    pub(super) async fn call(
-        &self,
-        decision: &ProviderDecision,
-        arguments: &[u8],
-        subject: &Subject,
-    ) -> Result<ToolReply, BrokerFault> {
-        let native = decision.native_id.as_ref();
+    pub(super) async fn call(&self, decision: &ProviderDecision, arguments: &[u8]) -> Result<ToolReply, BrokerFault> {
         let judged = decision.definition_digest().ok_or(BrokerFault::DefinitionChanged)?;
+        self.called(&decision.native_id, judged, decision.is_serial(), arguments).await
+    }
+
+    /// The same of the tool of that name and definition, after whatever else may change something.
+    async fn called(
+        &self,
+        native: &str,
+        judged: &[u8; 32],
+        is_serial: bool,
+        arguments: &[u8],
+    ) -> Result<ToolReply, BrokerFault> {
         let arguments = core::str::from_utf8(arguments).map_err(|_| BrokerFault::MalformedReply)?;
-        let _one_call = if decision.is_serial() { Some(self.serial.lock().await) } else { None };
+        let _one_call = if is_serial { Some(self.common.serial.lock().await) } else { None };
         let connection = self.connection().ok_or(BrokerFault::Unavailable)?;
         let tool = self.is_still(&connection, native, judged, false).await?;
-        let mut answer = connection.peer.call(&tool, arguments, Caller::Subject(subject)).await;
+        let mut answer = connection.peer.call(&tool, arguments).await;
         if answer == Err(PeerFault::Session) {
             // Nothing was called, and the server may be another one by now.
             let tool = self.is_still(&connection, native, judged, true).await?;
-            answer = connection.peer.call(&tool, arguments, Caller::Subject(subject)).await;
+            answer = connection.peer.call(&tool, arguments).await;
         }
         if matches!(answer, Err(PeerFault::Closed | PeerFault::Session | PeerFault::Malformed)) {
             connection.doubted.notify_one();
         }
-        mcp::of_call(answer, &self.given.redactor())
+        mcp::of_call(answer, &self.common.given.redactor())
     }
 
     /// The tool, if it still is what was judged, by a list that is not old.
@@ -473,65 +487,65 @@ impl Server {
         self.state().pins.iter().filter(|pin| pin.is_changed()).map(changed).collect()
     }
 
-    pub(super) fn change(&self, tool: &str) -> Option<PinChange> {
-        self.changes().into_iter().find(|change| change.now.id.native == tool)
-    }
-
     pub(super) async fn accept(&self, tool: &str, digest: [u8; 32]) -> Result<bool, StoreFault> {
         let _turn = self.turn.lock().await;
-        let at = self.shared.environment.now();
-        let Some(pins) = self.shared.definitions.accept(self.number, tool, digest, at).await? else { return Ok(false) };
-        {
-            let mut state = self.state();
-            state.pins = pins;
-            state.settle(&self.settings.classes);
-        }
+        let (at, definitions) = (self.shared().environment.now(), &self.shared().definitions);
+        let Some(pins) = definitions.accept(self.number, tool, digest, at).await? else { return Ok(false) };
+        self.remember(&pins);
         self.publish();
+        self.publish_siblings();
         Ok(true)
     }
 
     pub(super) fn told(&self) -> ServerTold {
-        ServerTold::of(&self.snapshot(), &self.settings, matches!(self.reach(), Reach::Connecting))
+        ServerTold::of(&self.snapshot(), self.settings(), matches!(self.reach(), Reach::Connecting))
     }
 
     pub(super) fn tools_told(&self) -> Vec<ToolTold> {
         let tools = self.snapshot().tools;
         let state = self.state();
-        tools.iter().map(|tool| ToolTold::of(tool, &state.pins, &self.settings.classes)).collect()
+        tools.iter().map(|tool| ToolTold::of(tool, &state.pins, &self.settings().classes)).collect()
     }
 
     pub(super) async fn said(&self) -> Option<String> {
         let connection = self.connection()?;
         let running = connection.running.lock().await;
         let said = running.as_ref()?.said().await;
-        Some(self.given.redactor().text(&said).into_owned())
+        Some(self.common.given.redactor().text(&said).into_owned())
     }
 
     /// Ends everything without waiting for it.
     pub(super) fn abandon(&self) {
-        self.stop_keeping();
+        self.gone.cancel();
+        drop(self.stop_keeping());
         let before = core::mem::replace(&mut self.state().reach, Reach::NotConnected);
         if let Reach::Connected(connection) = before {
-            connection.stop_watching();
+            drop(connection.stop_watching());
         }
     }
 
-    fn stop_keeping(&self) {
-        if let Some(keeping) = self.keeping.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            keeping.abort();
-        }
+    fn stop_keeping(&self) -> Option<JoinHandle<()>> {
+        let keeping = self.keeping.lock().unwrap_or_else(PoisonError::into_inner).take();
+        keeping.inspect(JoinHandle::abort)
     }
 
-    /// Ends the connection, and what keeps it.
+    /// Ends the connection, and what keeps it: whatever of that was under way has ended afterwards.
     pub(super) async fn close(&self) {
-        self.stop_keeping();
+        ended(self.stop_keeping()).await;
         let _turn = self.turn.lock().await;
         let Reach::Connected(connection) = self.reach() else { return };
-        connection.stop_watching();
+        ended(connection.stop_watching()).await;
         connection.peer.end().await;
         if let Some(running) = connection.running.lock().await.take() {
             running.end().await;
         }
         self.set(Reach::NotConnected);
+    }
+}
+
+/// Waits until a task that was told to end has.
+async fn ended(task: Option<JoinHandle<()>>) {
+    if let Some(task) = task {
+        let _ = task.await;
     }
 }

@@ -1,5 +1,6 @@
 //! What the operator wrote about a server, checked.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use capability_core::contract::Class;
@@ -8,10 +9,14 @@ use sha2::{Digest as _, Sha256};
 use super::mcp::{HttpSettings, ProgramSettings};
 
 /// One configured server.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSettings {
     /// How it is reached.
     pub way: Way,
+    /// Whose it is.
+    pub scope: Scope,
+    /// The capabilities of this build that it carries out for its session, by name, each by which of its tools.
+    pub carries_out: BTreeMap<String, String>,
     /// When.
     pub start: Start,
     /// How long connecting and listing may take in all.
@@ -23,12 +28,23 @@ pub struct ServerSettings {
 }
 
 /// How a server is reached.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
     /// A program of this machine is started.
     Program(ProgramSettings),
     /// An address is asked.
     Http(HttpSettings),
+}
+
+/// Whose a server is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Everybody's who declares it.
+    #[default]
+    Host,
+    /// Nobody's, until a program names it for its own session: then it is that session's and no other one's, and ends with it.
+    Request,
 }
 
 /// When a server is started or contacted.

@@ -1,10 +1,10 @@
 //! Servers and their tools as operators see them.
 
-use capability_core::provider::{Claims, DefinitionFault, ProvidedTool, ProviderReach, ProviderState, Standing};
+use capability_core::provider::{Claims, DefinitionFault, ProvidedTool, ProviderReach, ProviderState, Standing, Whose};
 use serde::{Deserialize, Serialize};
 
 use super::pins::Pin;
-use super::settings::{ClassLine, ServerSettings, Start, Way};
+use super::settings::{ClassLine, Scope, ServerSettings, Start, Way};
 use crate::hex;
 
 /// One server.
@@ -18,6 +18,12 @@ pub struct ServerTold {
     pub place: String,
     /// Whether it is started with the host.
     pub with_host: bool,
+    /// Whether it is nobody's until a session names it.
+    #[serde(default)]
+    pub by_request: bool,
+    /// Whose it is, where it is not everybody's: a subject's with a token of its own, or `one session`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whose: Option<String>,
     /// `ready`, `degraded`, `connecting`, `not_connected` or `offline`.
     pub state: String,
     /// Why it is not ready, in words of ours.
@@ -60,6 +66,15 @@ pub struct ToolTold {
 }
 
 impl ServerTold {
+    /// When it is started or contacted, in words for people.
+    pub(crate) const fn starts(&self) -> &'static str {
+        match (self.with_host, self.by_request) {
+            (true, _) => "with the host",
+            (false, true) => "for a session",
+            (false, false) => "when asked",
+        }
+    }
+
     pub(super) fn of(state: &ProviderState, settings: &ServerSettings, is_connecting: bool) -> Self {
         let word = match state.reach {
             ProviderReach::NotConnected if is_connecting => "connecting",
@@ -78,6 +93,12 @@ impl ServerTold {
             way: way.to_owned(),
             place,
             with_host: settings.start == Start::WithHost,
+            by_request: settings.scope == Scope::Request,
+            whose: match &state.whose {
+                Whose::Everybody => None,
+                Whose::Subject(subject) => Some(subject.to_string()),
+                Whose::Session(_) => Some("one session".to_owned()),
+            },
             state: word.to_owned(),
             why: state.reach.why().map(str::to_owned),
             tools: state.tools.len(),

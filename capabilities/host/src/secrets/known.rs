@@ -1,55 +1,75 @@
 //! Every secret that this process has read.
 //!
 //! It is one for the process: what was read is in its memory, whichever host of it read it, and the log is the process's, too.
+//! What is known stays known. Nothing that could not be looked for is read: the list has room for so much, and then it is full.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use capability_core::redact::{Redaction, Redactor, is_redactable};
 
-use super::wipe;
+/// The most bytes of values that are looked for: 16 of the longest, or some hundreds of usual ones, changed values among them.
+pub const MOST: usize = 64 * 1024;
 
-/// The most bytes of values that are looked for. Beyond that those that were read longest ago are looked for no more; whatever
-/// is configured is read again and again.
-const MOST: usize = 64 * 1024;
+/// There is no room for another value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoRoom;
 
 struct Known {
-    /// What was read last comes first.
-    values: VecDeque<String>,
+    values: BTreeSet<String>,
+    /// How many bytes they have in all.
+    bytes: usize,
+    /// Whether a value found no room.
+    refused: bool,
     /// Knows them; made when it is asked for.
     redactor: Option<Arc<Redactor>>,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known { values: VecDeque::new(), redactor: None });
+impl Known {
+    const fn nothing() -> Self {
+        Self { values: BTreeSet::new(), bytes: 0, refused: false, redactor: None }
+    }
 
-/// Makes a value known.
-pub(super) fn note(value: &str) {
-    if !is_redactable(value) {
-        return;
-    }
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(at) = known.values.iter().position(|known| known == value) {
-        if at > 0
-            && let Some(same) = known.values.remove(at)
-        {
-            known.values.push_front(same);
+    fn note(&mut self, value: &str) -> Result<(), NoRoom> {
+        if !is_redactable(value) || self.values.contains(value) {
+            return Ok(());
         }
-        return;
+        if self.bytes + value.len() > MOST {
+            self.refused = true;
+            return Err(NoRoom);
+        }
+        self.bytes += value.len();
+        self.values.insert(value.to_owned());
+        self.redactor = None;
+        Ok(())
     }
-    known.values.push_front(value.to_owned());
-    known.redactor = None;
-    while known.values.iter().map(String::len).sum::<usize>() > MOST {
-        let Some(oldest) = known.values.pop_back() else { break };
-        wipe(&mut oldest.into_bytes());
+
+    fn redactor(&mut self) -> Arc<Redactor> {
+        let Self { values, redactor, .. } = self;
+        Arc::clone(redactor.get_or_insert_with(|| Arc::new(Redactor::new(values.iter().map(String::as_str)))))
     }
+}
+
+static KNOWN: Mutex<Known> = Mutex::new(Known::nothing());
+
+/// Makes a value known. One that is too short to be looked for is passed over: whoever reads secrets takes none.
+///
+/// # Errors
+/// [`NoRoom`]: then it is not used.
+pub(super) fn note(value: &str) -> Result<(), NoRoom> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).note(value)
+}
+
+/// Whether a value found no room since this process began.
+#[must_use]
+pub fn is_full() -> bool {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).refused
 }
 
 /// What knows every value that was read.
 #[must_use]
 pub fn redactor() -> Arc<Redactor> {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let Known { values, redactor } = &mut *known;
-    Arc::clone(redactor.get_or_insert_with(|| Arc::new(Redactor::new(values.iter().map(String::as_str)))))
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).redactor()
 }
 
 /// The same, for whoever is handed where to ask.
@@ -59,5 +79,30 @@ pub struct Knowing;
 impl Redaction for Knowing {
     fn redactor(&self) -> Arc<Redactor> {
         redactor()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, MOST, NoRoom};
+
+    /// What was known before stays known, and what finds no room is told so, however often.
+    #[test]
+    fn what_is_full_takes_no_further_value_and_forgets_none() {
+        let value = |nth: usize| format!("{nth:01024}");
+        let mut known = Known::nothing();
+        for nth in 0..MOST / 1024 {
+            assert_eq!(known.note(&value(nth)), Ok(()), "{nth}");
+            assert_eq!(known.note(&value(0)), Ok(()), "the same once more takes no room");
+        }
+        for _ in 0..2 {
+            assert_eq!((known.note("one-too-many"), known.refused), (Err(NoRoom), true));
+        }
+        assert_eq!(known.note("1234567"), Ok(()), "what is too short takes no room");
+        let redactor = known.redactor();
+        for nth in [0, 1, MOST / 1024 - 1] {
+            assert_eq!(redactor.text(&value(nth)), "[redacted]", "{nth}");
+        }
+        assert_eq!(redactor.text("one-too-many"), "one-too-many");
     }
 }

@@ -8,7 +8,7 @@ mod known;
 mod source;
 
 pub use dotenv::is_name as is_variable_name;
-pub use known::{Knowing, redactor};
+pub use known::{Knowing, MOST as MOST_KNOWN, NoRoom, is_full, redactor};
 pub use source::{SecretFault, SecretSettings, Whence};
 
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl Secrets {
 
     /// A pipe that holds the value, and nothing to write to it.
     pub fn reveal(&self, name: &str) -> Result<OwnedFd, BrokerFault> {
-        let value = self.value(name).map_err(|_| BrokerFault::CredentialUnreadable)?;
+        let value = self.value(name)?;
         let piped = || {
             let (read, mut write) = std::io::pipe()?;
             // A pipe takes a page without waiting for its reader, and no secret is longer.
@@ -77,16 +77,13 @@ impl Secrets {
 
     /// The value itself, for the host's own use.
     pub fn text(&self, name: &str) -> Result<Vec<u8>, BrokerFault> {
-        let mut value = self.value(name).map_err(|_| BrokerFault::CredentialUnreadable)?;
+        let mut value = self.value(name)?;
         Ok(core::mem::take(&mut value.0))
     }
 
     /// What can be bound to a command: the value, and when it ends.
     pub fn bindable(&self, name: &str) -> Result<(Value, Option<Timestamp>), SecretFault> {
         let value = self.value(name)?;
-        if !is_redactable(value.text()) {
-            return Err(SecretFault::Short);
-        }
         Ok((value, self.named.get(name).and_then(|settings| settings.expires)))
     }
 
@@ -154,7 +151,7 @@ impl Secrets {
             Ok(_) | Err(_) => {}
         }
         check_dir(&self.directory).map_err(|_| SecretFault::Unreadable)?;
-        private_text(path).map(Value).map_err(|_| SecretFault::Unreadable)
+        private_value(path)
     }
 }
 
@@ -162,7 +159,7 @@ impl Secrets {
 pub fn credential_state(name: String, file: &Path) -> SecretShown {
     let read = match std::fs::symlink_metadata(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(SecretFault::Absent),
-        Ok(_) | Err(_) => private_text(file).map(Value).map_err(|_| SecretFault::Unreadable),
+        Ok(_) | Err(_) => private_value(file),
     };
     SecretShown { name, ..shown(SecretSource::File, format!("`{}`", file.display()), read) }
 }
@@ -170,15 +167,10 @@ pub fn credential_state(name: String, file: &Path) -> SecretShown {
 /// Whether it can be used, without a word of it and without its length.
 fn shown(source: SecretSource, place: String, value: Result<Value, SecretFault>) -> SecretShown {
     let length = value.as_ref().ok().map(|value| match value.text() {
-        text if !is_redactable(text) => "short",
         text if text.len() <= LONG => "usual",
         _ => "long",
     });
     let fault = value.err();
-    let help = match length {
-        Some("short") => Some(SecretFault::Short.help()),
-        _ => fault.map(SecretFault::help),
-    };
     SecretShown {
         name: String::new(),
         source: source.as_str().to_owned(),
@@ -186,7 +178,7 @@ fn shown(source: SecretSource, place: String, value: Result<Value, SecretFault>)
         state: fault.map_or("ready", SecretFault::as_str).to_owned(),
         length: length.map(str::to_owned),
         expires: None,
-        help: help.map(str::to_owned),
+        help: fault.map(|fault| fault.help().to_owned()),
     }
 }
 
@@ -194,12 +186,20 @@ fn shown(source: SecretSource, place: String, value: Result<Value, SecretFault>)
 const LONG: usize = 64;
 
 /// The text of a file that is the host's alone, without the line break that editors put at its end. It is known from then on.
+///
+/// # Errors
+/// [`BrokerFault::CredentialUnreadable`]; [`BrokerFault::CredentialShort`] and [`BrokerFault::SecretsFull`] when it could not be
+/// looked for in what goes out.
 pub fn private_text(path: &Path) -> Result<Vec<u8>, BrokerFault> {
-    let text = read_private(path).ok().flatten().ok_or(BrokerFault::CredentialUnreadable)?;
-    noted(text).map(|mut value| core::mem::take(&mut value.0)).map_err(|_| BrokerFault::CredentialUnreadable)
+    Ok(private_value(path).map(|mut value| core::mem::take(&mut value.0))?)
 }
 
-/// What was read, if it can be a secret: text of 1 to [`MAX_SECRET_BYTES`] bytes. It is known from then on.
+fn private_value(path: &Path) -> Result<Value, SecretFault> {
+    noted(read_private(path).ok().flatten().ok_or(SecretFault::Unreadable)?)
+}
+
+/// What was read, if it can be a secret: text of up to [`MAX_SECRET_BYTES`] bytes, that can be looked for. It is known from then
+/// on. Every secret comes by here: what is not known is not given out.
 fn noted(text: Vec<u8>) -> Result<Value, SecretFault> {
     let mut value = Value(text);
     if value.0.ends_with(b"\n") {
@@ -212,15 +212,19 @@ fn noted(text: Vec<u8>) -> Result<Value, SecretFault> {
     if !within || value.0.contains(&0) || core::str::from_utf8(&value.0).is_err() {
         return Err(SecretFault::Malformed);
     }
-    known::note(value.text());
+    if !is_redactable(value.text()) {
+        return Err(SecretFault::Short);
+    }
+    known::note(value.text())?;
     Ok(value)
 }
 
 /// Makes a value known that comes from elsewhere: a token that lies sealed, say.
-pub fn note(value: &[u8]) {
-    if let Ok(text) = core::str::from_utf8(value) {
-        known::note(text);
-    }
+///
+/// # Errors
+/// [`NoRoom`]: then it is not used.
+pub fn note(value: &[u8]) -> Result<(), NoRoom> {
+    core::str::from_utf8(value).map_or(Ok(()), known::note)
 }
 
 /// Overwrites what is no longer needed.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use capability_core::Timestamp;
 use capability_core::audit::SecretSource;
-use capability_core::handle::MAX_SECRET_BYTES;
+use capability_core::handle::{BrokerFault, MAX_SECRET_BYTES};
 use rustix::fs::OFlags;
 
-use super::{Value, dotenv, noted};
+use super::{NoRoom, Value, dotenv, noted};
 use crate::data_dir::read_private;
 
 /// What the configuration says of a secret.
@@ -49,14 +49,37 @@ pub enum SecretFault {
     Absent,
     /// Its place cannot be read, or is open to others, or is a link.
     Unreadable,
-    /// It is no text of 1 to 4096 bytes, or its `.env` file is none.
+    /// It is no text of at most 4096 bytes, or its `.env` file is none.
     Malformed,
     /// Its time is over.
     Expired,
     /// It is configured, and lies in `secrets` as well.
     Twice,
-    /// It is too short to be bound to a command.
+    /// It is too short to be looked for in what goes out.
     Short,
+    /// It could not be looked for: as much as can be is known already.
+    Full,
+}
+
+impl From<NoRoom> for SecretFault {
+    fn from(NoRoom: NoRoom) -> Self {
+        Self::Full
+    }
+}
+
+/// As a handle tells it: which source it is stands in the operator's own lists.
+impl From<SecretFault> for BrokerFault {
+    fn from(fault: SecretFault) -> Self {
+        match fault {
+            SecretFault::Short => Self::CredentialShort,
+            SecretFault::Full => Self::SecretsFull,
+            SecretFault::Absent
+            | SecretFault::Unreadable
+            | SecretFault::Malformed
+            | SecretFault::Expired
+            | SecretFault::Twice => Self::CredentialUnreadable,
+        }
+    }
 }
 
 impl SecretFault {
@@ -70,6 +93,7 @@ impl SecretFault {
             Self::Expired => "expired",
             Self::Twice => "twice",
             Self::Short => "short",
+            Self::Full => "full",
         }
     }
 
@@ -82,11 +106,14 @@ impl SecretFault {
                 "make its file a plain one of the host's user with mode 0600, in a directory nobody else enters"
             }
             Self::Malformed => {
-                "write 1 to 4096 bytes of text; in a `.env` file one `NAME=value` a line, each name once"
+                "write 8 to 4096 bytes of text; in a `.env` file one `NAME=value` a line, each name once"
             }
             Self::Expired => "put a new one there, and write its end as `expires`",
             Self::Twice => "remove it from `secrets` in the data directory, or take its table out of `config.toml`",
-            Self::Short => "use one of at least 8 bytes",
+            Self::Short => "use one of at least 8 bytes: a shorter one could not be kept out of what goes out",
+            Self::Full => {
+                "start the host again, so that values which were replaced are forgotten, or configure fewer and shorter ones"
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use capability_core::audit::SecretSource;
+use capability_core::handle::BrokerFault;
 
 use super::{SecretFault, SecretSettings, Secrets, Whence, redactor};
 use crate::environment::now;
@@ -89,7 +90,12 @@ fn what_others_can_read_what_is_a_link_and_what_is_written_twice_is_none() {
     }
     private(&dir.path().join("secrets/short"), b"1234567");
     assert_eq!(fault("short"), Some(SecretFault::Short));
-    assert!(secrets.has("short"), "for a handle it is long enough");
+    assert!(!secrets.has("short"));
+    assert_eq!(secrets.text("short").err(), Some(BrokerFault::CredentialShort));
+    assert_eq!(secrets.reveal("short").err(), Some(BrokerFault::CredentialShort));
+    assert_eq!(super::private_text(&dir.path().join("secrets/short")).err(), Some(BrokerFault::CredentialShort));
+    let shown = super::credential_state("endpoints.home".to_owned(), &dir.path().join("secrets/short"));
+    assert_eq!((shown.state.as_str(), shown.length), ("short", None));
 }
 
 #[test]
@@ -112,9 +118,9 @@ fn from_its_end_on_a_secret_is_none() {
 fn what_is_known_stays_known() {
     let values: Vec<String> = (0..5).map(|nth| format!("one-of-several-values-{nth}")).collect();
     for value in values.iter().chain(&values).chain(values.iter().rev()) {
-        super::note(value.as_bytes());
-        super::note(value.as_bytes());
-        super::note(b"something-else-that-is-known");
+        super::note(value.as_bytes()).unwrap();
+        super::note(value.as_bytes()).unwrap();
+        super::note(b"something-else-that-is-known").unwrap();
         for value in values.iter().take_while(|other| *other != value).chain([value]) {
             assert_eq!(redactor().text(value), "[redacted]");
         }

@@ -100,7 +100,7 @@ impl Service {
         let found = executor.approval(operator, id).await.map_err(broken)?;
         let found = found.ok_or_else(|| Fault::refused("no approval has that id", LIST))?;
         let (identity, slot) = (found.summary.identity, found.filed.and_then(|filed| filed.approval.slot));
-        let session = self.session_for(identity.subject, slot.as_ref(), identity.mode, identity.turn)?;
+        let session = self.session_for(identity.subject, slot.as_ref(), identity.mode, identity.turn, None)?;
         let edited = executor.edit(operator, &session, id, arguments.as_bytes()).await.map_err(refused)?;
         let (successor, superseded) = (edited.successor(), edited.superseded);
         if superseded {

@@ -144,7 +144,8 @@ impl Service {
 
     /// The providers of one kind that the operator configured, by name.
     fn configured(&self, kind: &str) -> String {
-        let servers = self.host.providers().told().into_iter().filter(|_| kind == "mcp").map(|told| told.name);
+        let servers = self.host.providers().told().into_iter();
+        let servers = servers.filter(|told| kind == "mcp" && told.whose.is_none()).map(|told| told.name);
         let edges = self.host.edges().told().into_iter().filter(|told| told.kind == kind).map(|told| told.name);
         match servers.chain(edges).map(|name| format!("`{name}`")).collect::<Vec<_>>() {
             names if names.is_empty() => "nothing is configured".to_owned(),

@@ -20,15 +20,12 @@ use capability_core::provider::ProviderType;
 use capability_core::registry::Registry;
 use capability_core::session::{SessionId, Subject};
 use capability_core::store::{Answer, Results as _};
-use capability_core::surface::{
-    INVOKE_TOOL, Profile, RenderedTool, Surface, SurfaceCall, SurfaceOptions, TOOL_SEARCH, Tool, WireName,
-};
+use capability_core::surface::{INVOKE_TOOL, Profile, RenderedTool, SurfaceCall, TOOL_SEARCH, Tool, WireName};
 use capability_core::{Capability, Code, Session};
 use rustix::process::Pid;
 use serde_json::Value;
 
 use super::{Service, unsaid};
-use crate::config::McpList;
 use crate::mcp::ClientEntry;
 use crate::protocol::{
     Caller, Fault, Greeting, McpRequest, Reply, Said, ToolCall, ToolEnd, ToolReply, ToolShown, ToolWaits, ToolsShown,
@@ -39,6 +36,11 @@ use state::Told;
 
 /// The longest question that is put to a person at a program; a longer one is for the approval centre.
 const MAX_QUESTION_BYTES: usize = 8 * 1024;
+
+/// How long what a session named is kept after it has been heard of last: it says that it is there more often than that.
+const KEPT_NAMED: core::time::Duration = core::time::Duration::from_secs(2 * 60);
+/// The same for a client that is known by its token, which says nothing while it has nothing to ask.
+const KEPT_IDLE: core::time::Duration = core::time::Duration::from_secs(15 * 60);
 
 /// Whoever asks through a program: its session, and which program it is where a token said so.
 pub(super) struct Asker {
@@ -67,8 +69,12 @@ impl Service {
                 let asker = self.asker(&call.caller, peer)?;
                 super::document(&self.tool_call(&asker, call).await?)
             }
+            McpRequest::Stay(caller) => {
+                self.asker(caller, peer)?;
+                super::document(&())
+            }
             McpRequest::Leave(caller) => {
-                self.program_left(self.program_session(caller, peer)?);
+                self.program_left(self.session(caller, peer)?.identity().id);
                 if let Some(client) = &caller.client {
                     self.passes.forget(client.connection);
                 }
@@ -92,16 +98,8 @@ impl Service {
         }
     }
 
-    /// How surfaces are made for programs: as for every model, or with everything compiled where an operator says so.
-    pub(super) fn program_options(&self) -> SurfaceOptions {
-        let every_compiled = self.host.config().mcp.list == McpList::All;
-        SurfaceOptions { every_compiled, ..self.surface_options() }
-    }
-
     fn tools(&self, session: &Session) -> ToolsShown {
-        let executor = self.host.executor();
-        let (surface, registry) =
-            (Surface::of_session(executor, session, &self.program_options()), executor.registry());
+        let (surface, registry) = (self.surfaces.of(session), self.host.executor().registry());
         let mut tools: Vec<ToolShown> = surface.shown().filter_map(|tool| shown(tool, registry)).collect();
         // Whether or not there is anything to be found: a provider may come after a client has asked for its list.
         let operations = surface.rendered(Profile::Mcp).tools.into_iter().filter_map(|written| operation(&written));
@@ -115,8 +113,8 @@ impl Service {
     async fn tool_call(&self, asker: &Asker, call: &ToolCall) -> Result<ToolReply, Fault> {
         let executor = self.host.executor();
         let arguments = call.arguments.as_bytes();
-        let called = Surface::called(executor, &asker.session, &self.program_options(), &call.tool, arguments);
-        let unowned = if called.tool.is_none() { self.unowned(&call.tool) } else { None };
+        let called = self.surfaces.called(&asker.session, &call.tool, arguments);
+        let unowned = if called.tool.is_none() { self.unowned(&asker.session, &call.tool) } else { None };
         let proposal = match called.call {
             SurfaceCall::Proposal(_) if let Some(entry) = unowned => {
                 Proposal::new(entry.name().as_str(), entry.version().get(), call.arguments.as_bytes())
@@ -188,18 +186,19 @@ impl Service {
     pub(crate) fn program_left(&self, session: SessionId) {
         self.host.results().end(session);
         self.host.end_processes_of(session);
+        self.host.providers().leave(session);
     }
 
     /// A capability of the build that leads to providers of a kind of which there is none: called as tools are, it is no unknown
     /// tool, and nobody owns it.
-    fn unowned(&self, tool: &str) -> Option<&'static Capability> {
+    fn unowned(&self, session: &Session, tool: &str) -> Option<&'static Capability> {
         let (executor, name) = (self.host.executor(), tool.replace('-', "."));
         let registry = executor.registry();
         let entry = registry.resolve(&name, registry.newest(&name)?.get())?.entry();
         let mut kinds = entry.handles().iter().filter(|kind| kind.family() == HandleFamily::ProviderTool);
         let kind = kinds.next().and_then(|kind| ProviderType::named(kind.instance()))?;
         let is_named = WireName::of_capability(entry.name()).as_str() == tool;
-        (is_named && !executor.providers().has(kind)).then_some(entry)
+        (is_named && !executor.providers().has(kind, session.identity())).then_some(entry)
     }
 
     /// How a call ended, for a program.
@@ -212,7 +211,7 @@ impl Service {
     /// The person who sits at a program, by the configuration's word.
     fn person(&self, asker: &Asker) -> Option<Subject> {
         let client = asker.client.as_ref()?;
-        self.host.config().mcp.clients.get(&client.name).map(|table| table.person.clone())
+        self.host.config().mcp.clients.get(&client.name)?.person.clone()
     }
 
     /// What the person at the program is asked, where what they answer there counts: what would run, exactly and whole. What is
@@ -250,7 +249,20 @@ impl Service {
             None => None,
             Some(token) => Some(self.client(token)?),
         };
-        Ok(Asker { session: self.session_of(caller, client.as_ref(), peer)?, client })
+        let session = self.session_of(caller, client.as_ref(), peer)?;
+        self.bind(&session, caller, client.as_ref())?;
+        Ok(Asker { session, client })
+    }
+
+    /// Binds the servers that a session has of its own: those that whoever asks names, and those of its token.
+    fn bind(&self, session: &Session, caller: &Caller, client: Option<&ClientEntry>) -> Result<(), Fault> {
+        let of_token = client.and_then(|client| self.host.config().mcp.clients.get(&client.name));
+        let of_token = of_token.into_iter().flat_map(|table| table.servers.iter().map(|name| (name, KEPT_IDLE)));
+        for (name, kept) in caller.with.iter().map(|name| (name, KEPT_NAMED)).chain(of_token) {
+            let bound = crate::blocking::blocking(|| self.host.providers().bind(name, session.identity(), kept));
+            bound.map_err(|error| Fault::told(4, &error))?;
+        }
+        Ok(())
     }
 }
 

@@ -40,7 +40,7 @@ impl Service {
 
     /// What the local subject's decisions are: what operators are shown of a skill's tools.
     fn local_decisions(&self) -> Result<Arc<Decisions>, Fault> {
-        let session = self.session_for(Subject::local(), None, Mode::Live, TurnId(0))?;
+        let session = self.session_for(Subject::local(), None, Mode::Live, TurnId(0), None)?;
         Ok(self.host.executor().decisions(&session))
     }
 

@@ -6,19 +6,22 @@ use capability_core::session::{Mode, SlotPath, Subject, TurnId};
 use capability_core::surface::{LeftOut, Profile, RESIDENT_BUDGET, Surface, SurfaceOptions};
 
 use super::Service;
+use crate::config::{Config, McpList};
 use crate::protocol::{DeferredRow, Fault, Lost, SurfaceShown, Unshown};
 use crate::tool_search::FullText;
 
-impl Service {
-    /// How this host makes surfaces.
-    pub(crate) fn surface_options(&self) -> SurfaceOptions {
-        SurfaceOptions {
-            pinned: self.host.config().surface.pinned.clone(),
-            search: Arc::new(FullText),
-            ..SurfaceOptions::default()
-        }
-    }
+/// How a host makes surfaces: as for every model.
+fn for_models(config: &Config) -> SurfaceOptions {
+    SurfaceOptions { pinned: config.surface.pinned.clone(), search: Arc::new(FullText), ..SurfaceOptions::default() }
+}
 
+/// The same for programs that speak MCP: with everything compiled where an operator says so, since they may be shown more than a
+/// model's first request has room for.
+pub(super) fn for_programs(config: &Config) -> SurfaceOptions {
+    SurfaceOptions { every_compiled: config.mcp.list == McpList::All, ..for_models(config) }
+}
+
+impl Service {
     /// What a model would be shown, and everything that an operator should know about it.
     pub(super) fn surface(
         &self,
@@ -26,9 +29,9 @@ impl Service {
         slot: Option<&SlotPath>,
         profile: Profile,
     ) -> Result<SurfaceShown, Fault> {
-        let session = self.session_for(subject.clone(), slot, Mode::Live, TurnId(0))?;
-        // Programs that speak MCP may be shown more than a model's first request has room for.
-        let options = if profile == Profile::Mcp { self.program_options() } else { self.surface_options() };
+        let session = self.session_for(subject.clone(), slot, Mode::Live, TurnId(0), None)?;
+        let config = self.host.config();
+        let options = if profile == Profile::Mcp { for_programs(config) } else { for_models(config) };
         let made = Surface::of_session(self.host.executor(), &session, &options);
         let rendered = made.rendered(profile);
         let losses = rendered.tools.iter().flat_map(|tool| {

@@ -109,6 +109,12 @@ impl Schemas {
         &self.arguments
     }
 
+    /// Whether every call names this argument.
+    pub(crate) fn requires(&self, argument: &str) -> bool {
+        let required = self.arguments.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|listed| listed == argument))
+    }
+
     /// The schema of the result, as it is serialised.
     #[must_use]
     pub fn result(&self) -> &Value {

@@ -39,7 +39,6 @@ pub use possible::{Matrix, Possible, Reach, Row, Standing, matrix, possible, rea
 use core::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{Binding, OptIn, Policy, Question, RuleId, RuleRef, SourceKind};
 use crate::code::Code;
@@ -67,7 +66,7 @@ impl Entry<'static> {
     /// An entry whose schema says which arguments a call may leave out. Where the schema cannot be had, it may leave out any.
     #[must_use]
     pub fn of(held: &Registered) -> Self {
-        Self::with(held.entry(), |name| held.schemas().is_ok_and(|schemas| requires(schemas.arguments(), name)))
+        Self::with(held.entry(), |name| held.requires(name))
     }
 
     /// The same for an entry alone; its schema is made for this question and thrown away.
@@ -76,7 +75,7 @@ impl Entry<'static> {
         Self::with(capability, |name| {
             // Schemas are made by code of the author's types.
             let schemas = caught(|| Schemas::of(capability));
-            schemas.is_some_and(|schemas| schemas.is_ok_and(|schemas| requires(schemas.arguments(), name)))
+            schemas.is_some_and(|schemas| schemas.is_ok_and(|schemas| schemas.requires(name)))
         })
     }
 
@@ -88,11 +87,6 @@ impl Entry<'static> {
             scope_optional: optional(capability.scope()),
         }
     }
-}
-
-fn requires(schema: &Value, name: &str) -> bool {
-    let required = schema.get("required").and_then(Value::as_array);
-    required.is_some_and(|names| names.iter().any(|listed| listed == name))
 }
 
 /// Whoever a question is about, and what else stands for or against it.
@@ -114,8 +108,8 @@ pub trait Surroundings {
     fn opt_in(&self, family: &str) -> OptIn;
     /// Whether every handle of an entry is served.
     fn binds(&self, entry: &Capability) -> bool;
-    /// What stands against every call of an entry because of whoever would carry it out.
-    fn provider_fault(&self, _: &Capability) -> Option<Code> {
+    /// What stands against every call of an entry because of whoever would carry it out for that subject.
+    fn provider_fault(&self, _: &Capability, _: &Subject) -> Option<Code> {
         None
     }
 }

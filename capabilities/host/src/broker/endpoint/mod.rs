@@ -10,13 +10,14 @@ pub use io::exchanged;
 pub use settings::{Auth, EndpointSettings, Reach};
 pub use tls::{authorities, authorities_as_data, secured};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use capability_core::handle::{BrokerFault, EndpointReply, HandleKind, HttpMethod};
+use capability_core::handle::{BrokerFault, EndpointReading, EndpointReply, HandleKind, HttpMethod};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::resolve::Resolver;
 use crate::secrets::{private_text, wipe};
@@ -82,6 +83,25 @@ impl Service {
     async fn exchange(&self, sent: Sent) -> Result<EndpointReply, BrokerFault> {
         exchange(self.resolver.as_ref(), &self.settings, sent).await
     }
+}
+
+/// How long all of those of this device are waited for: well within the time of a call that only looks.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Whether the services of this device answer that say so without a credential: a Pi-hole's place for logging in. None is logged
+/// in to. One that nobody was left time to ask does not answer.
+pub async fn answering(services: &BTreeMap<String, Arc<Service>>) -> Vec<EndpointReading> {
+    let until = Instant::now() + ANSWER_TIMEOUT;
+    let mut found = Vec::new();
+    for (name, service) in services {
+        let settings = &service.settings;
+        if let (Auth::Pihole { .. }, Reach::Device) = (&settings.auth, settings.reach) {
+            let asked = timeout_at(until, service.exchange(pihole::asking_who())).await;
+            let answers = asked.is_ok_and(|reply| reply.is_ok_and(|reply| matches!(reply.status, 200 | 401)));
+            found.push(EndpointReading { name: name.clone(), answers });
+        }
+    }
+    found
 }
 
 impl pihole::Line for Service {

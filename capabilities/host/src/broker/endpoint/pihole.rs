@@ -95,6 +95,11 @@ impl Session {
     }
 }
 
+/// The question whether somebody is logged in, asked by nobody: what answers it is a Pi-hole, and no session is opened.
+pub fn asking_who() -> Sent {
+    Sent { method: Method::GET, path: PATH.to_owned(), body: None, credential: None }
+}
+
 fn credential(sid: Option<HeaderValue>) -> Option<(HeaderName, HeaderValue)> {
     sid.map(|sid| (SESSION, sid))
 }

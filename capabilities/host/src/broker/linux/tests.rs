@@ -68,6 +68,7 @@ fn a_whole_machine() {
         ],
         cpus: readings.cpus,
         storage: readings.storage,
+        endpoints: Vec::new(),
     };
     assert_eq!(readings, expected);
     assert!(readings.cpus.is_some_and(|cpus| cpus > 0));

@@ -55,6 +55,8 @@ pub struct Speaker {
     pub proof: Option<Proof>,
     /// A client's token, which names its subject.
     pub token: Option<Redacted>,
+    /// The servers that its session has of its own, by name.
+    pub with: Vec<String>,
 }
 
 /// Serves one client over a pair of streams, until the client closes its side.
@@ -67,7 +69,7 @@ pub async fn lines(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), Fault> {
-    let Speaker { subject, slot, mode, proof, token } = speaker;
+    let Speaker { subject, slot, mode, proof, token, with } = speaker;
     let id = random().map(SessionId::from_bytes);
     let id = id.map_err(|_| Fault::broken("the operating system gives no random bytes", "look at this machine"))?;
     let caller = Caller {
@@ -78,6 +80,8 @@ pub async fn lines(
         entry: None,
         proof: None,
         client: Some(Client { connection: id, token }),
+        own: None,
+        with,
     };
     // An operator vouches once, for as long as the connection lasts.
     let greeted = Caller { proof, ..again(&caller) };
@@ -89,14 +93,35 @@ pub async fn lines(
     let greeting = greeting
         .ok_or_else(|| Fault::broken("the host answered something else", "use the same version on both sides"))?;
     let leaving = Request::Mcp(McpRequest::Leave(again(&caller)));
-    let speaks = Lines::new(reader, writer);
+    let staying = (!caller.with.is_empty()).then(|| Request::Mcp(McpRequest::Stay(again(&caller))));
+    let stays = async {
+        match &staying {
+            Some(staying) => connection.stay(staying).await,
+            None => core::future::pending().await,
+        }
+    };
+    let attended = attended(connection, Lines::new(reader, writer), caller, &greeting);
+    tokio::select! {
+        () = attended => {}
+        never = stays => match never {},
+    }
+    // After the last of its calls, which ends with what is above.
+    connection.tell(&leaving).await;
+    Ok(())
+}
+
+/// Waits for a connection on lines, wherever the host is.
+async fn attended<R>(connection: &Connection<'_>, speaks: Lines<R>, caller: Caller, greeting: &Greeting)
+where
+    R: AsyncRead + Send + Unpin + 'static,
+{
     if let Some(service) = connection.service() {
         // On the threads that hear of what a call waits for: a call that went through another one would wake it at each step.
-        let handler = Handler::new(Asker::Here(Arc::clone(service)), caller, &greeting);
+        let handler = Handler::new(Asker::Here(Arc::clone(service)), caller, greeting);
         connection.attend_lines(|calls, ended| tokio::spawn(spoken(handler, speaks, calls, ended))).await;
     } else {
         let (asker, mut asks) = Asks::new();
-        let handler = Handler::new(asker, caller, &greeting);
+        let handler = Handler::new(asker, caller, greeting);
         let (ended, _) = oneshot::channel();
         let mut served = pin!(spoken(handler, speaks, CancellationToken::new(), ended));
         tokio::select! {
@@ -104,9 +129,6 @@ pub async fn lines(
             () = asks.answer(connection) => {}
         }
     }
-    // After the last of its calls, which ends with what is above.
-    connection.tell(&leaving).await;
-    Ok(())
 }
 
 /// Serves a turn's own program over one connection, until it closes its side: as the session of that turn and no other one.
@@ -140,7 +162,7 @@ where
 
 /// The same caller once more, for one further request.
 fn again(caller: &Caller) -> Caller {
-    let Caller { subject, slot, mode, turn, client, .. } = caller;
+    let Caller { subject, slot, mode, turn, client, own, with, .. } = caller;
     Caller {
         subject: subject.clone(),
         slot: slot.clone(),
@@ -149,5 +171,7 @@ fn again(caller: &Caller) -> Caller {
         entry: None,
         proof: None,
         client: client.clone(),
+        own: *own,
+        with: with.clone(),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use capability_core::handle::MAX_SECRET_BYTES;
+use capability_core::handle::{BrokerFault, MAX_SECRET_BYTES};
 use capability_core::redact::MIN_REDACTED_BYTES;
 use capability_core::session::Subject;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -14,14 +14,11 @@ use sha2::{Digest as _, Sha256};
 use crate::data_dir::{DataDirError, check_dir, create_dir, read_private, write_private};
 use crate::environment::random;
 use crate::hex;
-use crate::secrets::{note, private_text, wipe};
+use crate::secrets::{NoRoom, note, private_text, wipe};
 
 /// Where tokens lie.
 #[derive(Debug)]
 pub struct Credentials(PathBuf);
-
-/// A token, and whose it is: a subject's own, or everybody's.
-pub type OwnedToken = (Vec<u8>, Option<Subject>);
 
 /// Why a token is not kept or not given out. Nothing of it is in the text.
 #[derive(Debug)]
@@ -31,8 +28,12 @@ pub enum CredentialFault {
     Form,
     /// It does not open with this directory's key: damaged, or another server's or owner's.
     Sealed,
-    /// The file of the operator's cannot be read.
+    /// The file of the operator's cannot be read, or holds no token.
     File,
+    /// What stands in the file of the operator's is too short to be found again in what its server says.
+    Short,
+    /// The host knows as many secrets as it can look for.
+    Full,
     /// The directory is not the host's alone, or cannot be written.
     Directory(DataDirError),
 }
@@ -51,8 +52,20 @@ impl core::fmt::Display for CredentialFault {
             Self::File => f.write_str(
                 "the configured token file cannot be read\nhelp: write it readable for the host alone (mode 0600)",
             ),
+            Self::Short => f.write_str(
+                "the configured token is shorter than 8 bytes\nhelp: a shorter one could not be kept out of what goes out",
+            ),
+            Self::Full => f.write_str(
+                "the host knows as many secrets as it can look for\nhelp: start it again, and look at `capability doctor`",
+            ),
             Self::Directory(error) => error.fmt(f),
         }
+    }
+}
+
+impl From<NoRoom> for CredentialFault {
+    fn from(NoRoom: NoRoom) -> Self {
+        Self::Full
     }
 }
 
@@ -80,7 +93,7 @@ impl Credentials {
         if !is_token(token.as_bytes()) {
             return Err(CredentialFault::Form);
         }
-        note(token.as_bytes());
+        note(token.as_bytes())?;
         let key = self.key(true)?.ok_or(CredentialFault::Sealed)?;
         let nonce = random::<NONCE_LEN>().map_err(DataDirError::Randomness)?;
         let mut sealed = token.as_bytes().to_vec();
@@ -112,31 +125,37 @@ impl Credentials {
         subject: Option<&Subject>,
         file: Option<&Path>,
     ) -> Result<Option<Vec<u8>>, CredentialFault> {
-        Ok(self.owned(server, subject, file)?.map(|(token, _)| token))
-    }
-
-    /// The same, with whose it is: the subject's own, or everybody's.
-    ///
-    /// # Errors
-    /// [`CredentialFault`].
-    pub fn owned(
-        &self,
-        server: &str,
-        subject: Option<&Subject>,
-        file: Option<&Path>,
-    ) -> Result<Option<OwnedToken>, CredentialFault> {
         for owner in [subject, None].iter().skip(usize::from(subject.is_none())) {
             if let Some(token) = self.open(server, *owner)? {
-                return Ok(Some((token, owner.cloned())));
+                return Ok(Some(token));
             }
         }
         let Some(file) = file else { return Ok(None) };
-        let mut token = private_text(file).map_err(|_| CredentialFault::File)?;
+        let mut token = private_text(file).map_err(|fault| match fault {
+            BrokerFault::CredentialShort => CredentialFault::Short,
+            BrokerFault::SecretsFull => CredentialFault::Full,
+            _ => CredentialFault::File,
+        })?;
         if is_token(&token) {
-            return Ok(Some((token, None)));
+            return Ok(Some(token));
         }
         wipe(&mut token);
         Err(CredentialFault::File)
+    }
+
+    /// The subject's own token, and no other one.
+    ///
+    /// # Errors
+    /// [`CredentialFault`].
+    pub fn own(&self, server: &str, subject: &Subject) -> Result<Option<Vec<u8>>, CredentialFault> {
+        self.open(server, Some(subject))
+    }
+
+    /// Whether the subject has a token of its own, as far as can be told: where that cannot be looked at it has one, so that
+    /// nothing is taken for everybody's that may be its own.
+    pub fn has_own(&self, server: &str, subject: &Subject) -> bool {
+        let file = self.file(server, Some(subject));
+        !std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     }
 
     fn open(&self, server: &str, subject: Option<&Subject>) -> Result<Option<Vec<u8>>, CredentialFault> {
@@ -146,7 +165,7 @@ impl Credentials {
         let nonce = Nonce::assume_unique_for_key(nonce.ok_or(CredentialFault::Sealed)?);
         let opened = key.open_within(nonce, owner(server, subject), &mut sealed, NONCE_LEN..);
         let token = opened.map_err(|_| CredentialFault::Sealed)?.to_vec();
-        note(&token);
+        note(&token)?;
         Ok(Some(token))
     }
 
@@ -234,6 +253,21 @@ mod tests {
             assert!(matches!(kept.token(server, None, None), Err(CredentialFault::Sealed)), "{server}");
         }
         assert!(kept.remove("docs", Some(&child)).unwrap() && !kept.remove("docs", Some(&child)).unwrap());
+    }
+
+    /// From a file of the operator's as by the command.
+    #[test]
+    fn a_token_in_a_file_is_no_shorter_than_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let (kept, file) = (Credentials::new(dir.path().join("credentials")), dir.path().join("token"));
+        let read = |token: &str| {
+            std::fs::write(&file, token).unwrap();
+            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+            kept.token("docs", None, Some(&file))
+        };
+        let fault = read("7-short\n").unwrap_err();
+        assert!(matches!(fault, CredentialFault::Short) && !fault.to_string().contains("7-short"), "{fault}");
+        assert_eq!(read("8-shorts\n").unwrap().unwrap(), b"8-shorts");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use capability_core::redact::Redactor;
 
+use crate::secrets::NoRoom;
+
 /// Everything that went to one server since this host started, of one connection or another.
 pub struct Given(Mutex<Held>);
 
@@ -22,13 +24,17 @@ impl Default for Given {
 
 impl Given {
     /// One more value. It stays known when the operator puts another in its place: the server may have kept it.
-    pub fn remember(&self, value: &str) {
-        crate::secrets::note(value.as_bytes());
+    ///
+    /// # Errors
+    /// [`NoRoom`]: then it is not given.
+    pub fn remember(&self, value: &str) -> Result<(), NoRoom> {
+        crate::secrets::note(value.as_bytes())?;
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !held.values.contains(value) {
             held.values.insert(value.to_owned());
             held.redactor = Arc::new(Redactor::new(held.values.iter().map(String::as_str)));
         }
+        Ok(())
     }
 
     /// What takes all of them out of a text.

@@ -1,6 +1,5 @@
 //! Messages over HTTP: each request a connection of its own, answered by one JSON text or by a stream of events.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,8 +20,9 @@ use super::credential::Credentials;
 use super::events::{Events, Left};
 use super::given::Given;
 use super::message::{self, Incoming, MAX_MESSAGE};
-use super::peer::{Caller, MODERN, PeerFault};
+use super::peer::{MODERN, PeerFault};
 use crate::broker::{EndpointSettings, Resolver, Scheme, addresses, connected, exchanged, secured};
+use crate::secrets::NoRoom;
 
 /// The most bytes that are read for one request, frames and events that are not its answer among them.
 const MAX_WIRE_BYTES: usize = 2 * MAX_MESSAGE;
@@ -56,28 +56,24 @@ struct Inner {
     token_file: Option<PathBuf>,
     credentials: Arc<Credentials>,
     server: String,
+    /// Whose credential goes along with everything: a subject's own and no other one, or everybody's.
+    owner: Option<Subject>,
     resolver: Arc<dyn Resolver>,
     /// Everything that went to the server and that nobody else is to see.
     given: Arc<Given>,
     state: Mutex<State>,
 }
 
-/// Whose credential goes along: a subject's own, or everybody's.
-pub type Owner = Option<Subject>;
-
-/// What goes along with a request: a credential, and whose it is.
+/// What goes along with a request: a credential, where there is one.
 #[derive(Clone)]
-pub struct Pass {
-    pub owner: Owner,
-    token: Option<HeaderValue>,
-}
+pub struct Pass(Option<HeaderValue>);
 
 #[derive(Default)]
 struct State {
     /// The revision that was agreed upon first.
     version: Option<&'static str>,
-    /// How each owner was greeted in the older generation: a session is its owner's, and nobody else's request is in it.
-    greeted: HashMap<Owner, Greeted>,
+    /// How it was greeted in the older generation.
+    greeted: Option<Greeted>,
 }
 
 struct Greeted {
@@ -96,7 +92,7 @@ pub struct Question<'q> {
 }
 
 /// What a way is made of.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpSettings {
     /// Where: host, port, path, authorities.
     pub place: EndpointSettings,
@@ -107,44 +103,41 @@ pub struct HttpSettings {
 }
 
 impl HttpWay {
-    /// To this place, with these credentials.
+    /// To this place, with the credential of that owner.
+    ///
+    /// # Errors
+    /// [`NoRoom`], when a header could not be kept out of what goes out.
     pub fn new(
         settings: HttpSettings,
-        server: &str,
+        (server, owner): (&str, Option<Subject>),
         credentials: Arc<Credentials>,
         resolver: Arc<dyn Resolver>,
         given: Arc<Given>,
-    ) -> Self {
+    ) -> Result<Self, NoRoom> {
         let HttpSettings { place, headers, token_file } = settings;
-        for value in headers.values() {
-            value.to_str().ok().into_iter().for_each(|value| given.remember(value));
-        }
+        headers.values().filter_map(|value| value.to_str().ok()).try_for_each(|value| given.remember(value))?;
         let (server, state) = (server.to_owned(), Mutex::default());
-        Self(Arc::new(Inner { place, headers, token_file, credentials, server, resolver, given, state }))
+        Ok(Self(Arc::new(Inner { place, headers, token_file, credentials, server, owner, resolver, given, state })))
     }
 
-    /// The revision that is spoken from here on, with whoever is not greeted in a way of its own.
+    /// The revision that is spoken from here on.
     pub fn speak(&self, version: &'static str) {
         self.0.state().version = Some(version);
     }
 
     /// The revision that was agreed upon in a greeting of the older generation.
-    pub fn agree(&self, owner: &Owner, version: &'static str) {
-        let mut state = self.0.state();
-        match state.greeted.get_mut(owner) {
-            Some(greeted) => greeted.version = version,
-            None => drop(state.greeted.insert(owner.clone(), Greeted { version, session: None })),
-        }
+    pub fn agree(&self, version: &'static str) {
+        self.0.state().greeted.get_or_insert(Greeted { version, session: None }).version = version;
     }
 
-    /// Whether that owner was greeted in the older generation, and the server is not known to have forgotten it.
-    pub fn is_greeted(&self, owner: &Owner) -> bool {
-        self.0.state().greeted.contains_key(owner)
+    /// Whether it was greeted in the older generation, and is not known to have forgotten it.
+    pub fn is_greeted(&self) -> bool {
+        self.0.state().greeted.is_some()
     }
 
-    /// Nothing is left of that owner's greeting.
-    pub fn forget(&self, owner: &Owner) {
-        self.0.state().greeted.remove(owner);
+    /// Nothing is left of a greeting of the older generation.
+    pub fn forget(&self) {
+        self.0.state().greeted = None;
     }
 
     /// Nothing is left of any greeting.
@@ -168,7 +161,7 @@ impl HttpWay {
         let mut exchange = Exchange { way: self, id, take, pass, in_session, is_greeting, left };
         let mut answer = self.exchanged(request, async |response| exchange.answer(response).await).await;
         while answer == Err(PeerFault::Closed)
-            && self.is_greeted(&pass.owner)
+            && self.is_greeted()
             && let Some(mark) = exchange.left.mark.take()
         {
             let (usual, least) = LEFT_ALONE;
@@ -216,17 +209,14 @@ impl HttpWay {
         Ok(request)
     }
 
-    /// Gives every session back, each with its owner's credential. They end by themselves without.
+    /// Gives the session back, where the server keeps one. It ends by itself without.
     pub async fn end(&self) {
-        let greeted = core::mem::take(&mut self.0.state().greeted);
-        let ending = greeted.into_iter().filter_map(|(owner, greeted)| Some((owner, greeted.session?)));
-        for (owner, session) in ending {
-            let caller = owner.as_ref().map_or(Caller::Host(None), Caller::Subject);
-            let Ok(pass) = self.pass(caller).await else { continue };
-            let Ok(mut request) = self.request(Method::DELETE, Bytes::new(), &pass) else { continue };
-            request.headers_mut().insert(SESSION, session);
-            let _ = timeout(TELL, self.exchanged(request, async |_| Ok(()))).await;
-        }
+        let greeted = self.0.state().greeted.take();
+        let Some(session) = greeted.and_then(|greeted| greeted.session) else { return };
+        let Ok(pass) = self.pass().await else { return };
+        let Ok(mut request) = self.request(Method::DELETE, Bytes::new(), &pass) else { return };
+        request.headers_mut().insert(SESSION, session);
+        let _ = timeout(TELL, self.exchanged(request, async |_| Ok(()))).await;
     }
 
     fn post(&self, question: Question<'_>, pass: &Pass) -> Result<Request<Full<Bytes>>, PeerFault> {
@@ -263,11 +253,11 @@ impl HttpWay {
         for (name, value) in headers {
             request.headers_mut().insert(name, value.clone());
         }
-        if let Some(token) = &pass.token {
+        if let Pass(Some(token)) = pass {
             request.headers_mut().insert(AUTHORIZATION, token.clone());
         }
         let state = self.0.state();
-        let greeted = state.greeted.get(&pass.owner);
+        let greeted = state.greeted.as_ref();
         if let Some(session) = greeted.and_then(|greeted| greeted.session.as_ref()) {
             request.headers_mut().insert(SESSION, session.clone());
         }
@@ -277,33 +267,27 @@ impl HttpWay {
         Ok(request)
     }
 
-    /// The subject's own token, else the one for everybody. The host's own questions take the one for everybody, and where there
-    /// is none the one of whoever asked for them.
+    /// The credential that goes along now: its owner's. A subject's own has no other one in its place.
     ///
     /// # Errors
-    /// [`PeerFault::Credential`] when one that is there cannot be read.
-    pub async fn pass(&self, caller: Caller<'_>) -> Result<Pass, PeerFault> {
-        let (first, then) = match caller {
-            Caller::Host(asked) => (None, asked.cloned()),
-            Caller::Subject(subject) => (Some(subject.clone()), None),
-        };
+    /// [`PeerFault::Credential`] when one that is there cannot be read, or the owner's is not there any more.
+    pub async fn pass(&self) -> Result<Pass, PeerFault> {
         let inner = Arc::clone(&self.0);
-        let found = tokio::task::spawn_blocking(move || {
-            let token =
-                |subject| inner.credentials.owned(&inner.server, subject, inner.token_file.as_deref()).transpose();
-            let found = token(first.as_ref()).or_else(|| then.as_ref().and_then(|then| token(Some(then))));
-            found.transpose()
+        let found = tokio::task::spawn_blocking(move || match &inner.owner {
+            Some(owner) => inner.credentials.own(&inner.server, owner),
+            None => inner.credentials.token(&inner.server, None, inner.token_file.as_deref()),
         });
         let found = found.await.map_err(|_| PeerFault::Credential)?;
-        let Some((mut token, owner)) = found.map_err(|_| PeerFault::Credential)? else {
-            return Ok(Pass { owner: None, token: None });
+        let Some(mut token) = found.map_err(|_| PeerFault::Credential)? else {
+            return if self.0.owner.is_some() { Err(PeerFault::Credential) } else { Ok(Pass(None)) };
         };
-        core::str::from_utf8(&token).into_iter().for_each(|token| self.0.given.remember(token));
+        let remembered = core::str::from_utf8(&token).map_or(Ok(()), |token| self.0.given.remember(token));
+        remembered.map_err(|NoRoom| PeerFault::Credential)?;
         let header = HeaderValue::from_bytes(&[b"Bearer ", token.as_slice()].concat());
         crate::secrets::wipe(&mut token);
         let mut header = header.map_err(|_| PeerFault::Credential)?;
         header.set_sensitive(true);
-        Ok(Pass { owner, token: Some(header) })
+        Ok(Pass(Some(header)))
     }
 
     async fn exchanged<T>(
@@ -354,15 +338,15 @@ impl<T: Fn(Incoming) -> Option<String>> Exchange<'_, T> {
             return Err(fault);
         }
         if self.in_session && head.status == StatusCode::NOT_FOUND {
-            // Another one is opened before the owner's next request.
-            self.way.forget(&self.pass.owner);
+            // Another one is opened before the next request.
+            self.way.forget();
             return Err(PeerFault::Session);
         }
         if self.is_greeting
             && let Some(session) = head.headers.get(SESSION).filter(|session| session.len() <= MAX_SESSION)
         {
             let greeted = Greeted { version: MODERN, session: Some(session.clone()) };
-            self.way.0.state().greeted.insert(self.pass.owner.clone(), greeted);
+            self.way.0.state().greeted = Some(greeted);
         }
         let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind.starts_with("text/event-stream") {
@@ -376,7 +360,7 @@ impl<T: Fn(Incoming) -> Option<String>> Exchange<'_, T> {
             // A server that takes the whole request for broken answers nothing in particular; some say so of a session that
             // they do not know.
             _ if self.in_session && head.status == StatusCode::BAD_REQUEST => {
-                self.way.forget(&self.pass.owner);
+                self.way.forget();
                 Err(PeerFault::Malformed)
             }
             _ => Err(refused(head.status).unwrap_or(PeerFault::Malformed)),

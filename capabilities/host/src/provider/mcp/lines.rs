@@ -6,6 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, mpsc};
 
 use super::message::MAX_MESSAGE;
+use crate::secrets::redactor;
 
 /// How much is read at a time.
 const CHUNK: usize = 64 << 10;
@@ -108,7 +109,8 @@ impl Writer {
     }
 }
 
-/// The newest part of what a program says on its error stream, for the operator. It may hold anything and is never logged.
+/// The newest part of what a program says on its error stream, for the operator. It may hold anything but secrets of this host, is
+/// looked through for those before it is cut, and is never logged.
 #[derive(Debug, Clone, Default)]
 pub struct Said(Arc<Mutex<Vec<u8>>>);
 
@@ -121,14 +123,22 @@ impl Said {
         let said = Self::default();
         let kept = Arc::clone(&said.0);
         tokio::spawn(async move {
-            let mut from = from;
-            let mut chunk = vec![0; 4096];
-            while let Ok(read @ 1..) = from.read(&mut chunk).await {
+            let keep = async |told: &mut Vec<u8>| {
                 let mut kept = kept.lock().await;
-                kept.extend_from_slice(chunk.get(..read).unwrap_or_default());
+                kept.append(told);
                 let over = kept.len().saturating_sub(MAX_SAID);
                 kept.drain(..over);
+            };
+            let (mut from, mut chunk, mut told) = (from, vec![0; 4096], Vec::new());
+            let mut stream = redactor().stream();
+            while let Ok(read @ 1..) = from.read(&mut chunk).await {
+                stream.renew(redactor());
+                stream.push(chunk.get(..read).unwrap_or_default(), &mut told);
+                keep(&mut told).await;
             }
+            // It may have been killed in the middle of a word.
+            stream.cut(&mut told);
+            keep(&mut told).await;
         });
         said
     }
@@ -182,6 +192,29 @@ mod tests {
         }
         let text = said.text().await;
         assert!(text.len() == MAX_SAID && text.ends_with("the end"));
+    }
+
+    /// Wherever the bound cuts, and where its end was cut off.
+    #[tokio::test]
+    async fn the_newest_of_what_was_said_holds_no_part_of_a_secret() {
+        const SECRET: &str = "SWORDFI7H-ANUMQ-said";
+        crate::secrets::note(SECRET.as_bytes()).unwrap();
+        for after in [0, 1, 5, SECRET.len()] {
+            let (filler, end) = (vec![b'.'; MAX_SAID - 8 - after], &SECRET.as_bytes()[..12]);
+            let said = Said::listen(std::io::Cursor::new([SECRET.as_bytes(), &filler, b"the end", end].concat()));
+            for _ in 0..1000 {
+                if said.text().await.ends_with("[redacted]") {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            let text = said.text().await;
+            assert!(text.ends_with("the end[redacted]"), "{after}: {}", &text[text.len() - 40..]);
+            assert!(
+                !SECRET.as_bytes().windows(4).any(|part| text.as_bytes().windows(4).any(|own| own == part)),
+                "{text}"
+            );
+        }
     }
 
     proptest! {

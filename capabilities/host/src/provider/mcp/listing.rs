@@ -7,7 +7,7 @@ use capability_core::redact::Redactor;
 use serde_json::Value;
 
 use super::definition::{Described, described};
-use super::peer::{Caller, Peer, PeerFault};
+use super::peer::{Peer, PeerFault};
 
 /// The most pages that are asked for.
 pub const MAX_PAGES: usize = 16;
@@ -31,12 +31,12 @@ pub struct Listing {
 ///
 /// # Errors
 /// [`PeerFault`] when the server did not answer as it should; what it had said until then counts for nothing.
-pub async fn list(peer: &Peer, provider: &str, caller: Caller<'_>, given: &Redactor) -> Result<Listing, PeerFault> {
+pub async fn list(peer: &Peer, provider: &str, given: &Redactor) -> Result<Listing, PeerFault> {
     let mut listing = Listing::default();
     let mut bytes = 0;
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
-        let page = peer.list(cursor.as_deref(), caller).await?;
+        let page = peer.list(cursor.as_deref()).await?;
         let entries = page.get("tools").and_then(Value::as_array).ok_or(PeerFault::Malformed)?;
         for entry in entries {
             if listing.tools.len() == MAX_TOOLS {

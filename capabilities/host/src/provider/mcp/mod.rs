@@ -23,7 +23,7 @@ pub(super) use given::Given;
 pub use http::HttpSettings;
 pub(super) use http::HttpWay;
 pub(super) use listing::{Listing, list};
-pub(super) use peer::{Caller, Peer, PeerFault};
+pub(super) use peer::{Peer, PeerFault};
 pub use program::ProgramSettings;
 pub(super) use program::Running;
 pub(crate) use program::Started;

@@ -241,11 +241,11 @@ impl Peer {
     ///
     /// # Errors
     /// [`PeerFault`]; the connection is of no use then, until it is greeted again.
-    pub async fn greet(&self, older: bool, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
+    pub async fn greet(&self, older: bool) -> Result<Greeting, PeerFault> {
         if let Way::Http(way) = &self.way {
             way.forget_all();
         }
-        let greeting = if older { self.initialize(caller).await? } else { self.either(caller).await? };
+        let greeting = if older { self.initialize().await? } else { self.either().await? };
         *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(greeting);
         if let Way::Http(way) = &self.way {
             way.speak(greeting.revision);
@@ -254,14 +254,14 @@ impl Peer {
     }
 
     /// The newer greeting, and the older one where that has no answer.
-    async fn either(&self, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
+    async fn either(&self) -> Result<Greeting, PeerFault> {
         let asked = params(true, "");
         // A server of the newer generation that refuses the revision says which ones it takes, and is asked once more: one that takes
         // this one says so then, and any other is greeted the older way.
         let discover = async {
-            match self.request(DISCOVER, &asked, HeaderMap::new(), caller).await {
+            match self.request(DISCOVER, &asked, HeaderMap::new()).await {
                 Err(PeerFault::Refused(Refusal::UNSUPPORTED_VERSION)) => {
-                    self.request(DISCOVER, &asked, HeaderMap::new(), caller).await
+                    self.request(DISCOVER, &asked, HeaderMap::new()).await
                 }
                 answer => answer,
             }
@@ -276,11 +276,11 @@ impl Peer {
             Some(Err(fault @ (PeerFault::Closed | PeerFault::Credential | PeerFault::Untrusted))) => Err(fault),
             Some(answer) => match modern(answer) {
                 Some(greeting) => Ok(greeting),
-                None => self.initialize(caller).await,
+                None => self.initialize().await,
             },
             // Either answer counts, whichever comes and is one.
             None => {
-                let initialize = self.initialize(caller);
+                let initialize = self.initialize();
                 tokio::pin!(initialize);
                 tokio::select! {
                     answer = &mut discover => match modern(answer) {
@@ -297,11 +297,11 @@ impl Peer {
     }
 
     /// The whole of the older greeting.
-    async fn initialize(&self, caller: Caller<'_>) -> Result<Greeting, PeerFault> {
+    async fn initialize(&self) -> Result<Greeting, PeerFault> {
         match &self.way {
-            Way::Http(way) => self.initialize_over(way, &way.pass(caller).await?).await,
+            Way::Http(way) => self.initialize_over(way, &way.pass().await?).await,
             Way::Pipes(writer) => {
-                let answer = self.request(GREETING, &hello(), HeaderMap::new(), caller).await?;
+                let answer = self.request(GREETING, &hello(), HeaderMap::new()).await?;
                 let greeting = agreed(&answer)?;
                 let text = message::notice(INITIALIZED, "{}");
                 writer.send(text).await.then_some(greeting).ok_or(PeerFault::Closed)
@@ -309,12 +309,12 @@ impl Peer {
         }
     }
 
-    /// The same over HTTP, for one owner of a credential: its session is of nobody else's requests.
+    /// The same over HTTP.
     async fn initialize_over(&self, way: &HttpWay, pass: &Pass) -> Result<Greeting, PeerFault> {
-        way.forget(&pass.owner);
+        way.forget();
         let answer = self.asked(way, GREETING, &hello(), HeaderMap::new(), pass).await?;
         let greeting = agreed(&answer)?;
-        way.agree(&pass.owner, greeting.revision);
+        way.agree(greeting.revision);
         way.tell(INITIALIZED, message::notice(INITIALIZED, "{}"), pass).await?;
         Ok(greeting)
     }
@@ -326,31 +326,31 @@ impl Peer {
 
     /// Asks to be told of changes, where that has to be asked for. Comes back when the server ends it, or has said as much as is
     /// read at a time.
-    pub async fn listen(&self, caller: Caller<'_>) {
+    pub async fn listen(&self) {
         if let (Way::Http(way), false) = (&self.way, self.is_modern()) {
-            if let Ok(pass) = way.pass(caller).await {
+            if let Ok(pass) = way.pass().await {
                 way.listen(&pass, |incoming| self.shared.take(incoming)).await;
             }
             return;
         }
         let wanted = params(true, r#""notifications":{"toolsListChanged":true}"#);
-        let _ = self.request("subscriptions/listen", &wanted, HeaderMap::new(), caller).await;
+        let _ = self.request("subscriptions/listen", &wanted, HeaderMap::new()).await;
     }
 
     /// A page of tools.
     ///
     /// # Errors
     /// [`PeerFault`].
-    pub async fn list(&self, cursor: Option<&str>, caller: Caller<'_>) -> Result<Value, PeerFault> {
+    pub async fn list(&self, cursor: Option<&str>) -> Result<Value, PeerFault> {
         let cursor = cursor.map_or_else(String::new, |cursor| format!(r#""cursor":{}"#, Value::from(cursor)));
-        self.request("tools/list", &params(self.is_modern(), &cursor), HeaderMap::new(), caller).await
+        self.request("tools/list", &params(self.is_modern(), &cursor), HeaderMap::new()).await
     }
 
     /// Calls a tool with the very text of its arguments. Giving the call up tells the server so.
     ///
     /// # Errors
     /// [`PeerFault`]; of a [`PeerFault::Session`] it is known that nothing was called.
-    pub async fn call(&self, tool: &ToolDefinition, arguments: &str, caller: Caller<'_>) -> Result<Value, PeerFault> {
+    pub async fn call(&self, tool: &ToolDefinition, arguments: &str) -> Result<Value, PeerFault> {
         // INVARIANT: a line is a message. Canonical text has no line's end in it; anything else is not sent.
         if arguments.contains(['\n', '\r']) {
             return Err(PeerFault::Malformed);
@@ -361,12 +361,19 @@ impl Peer {
             true => mirror::of_call(name, self.mirrors().then_some(&tool.input_schema), arguments)?,
             false => HeaderMap::new(),
         };
-        self.request("tools/call", &params(self.is_modern(), &fields), mirrored, caller).await
+        self.request("tools/call", &params(self.is_modern(), &fields), mirrored).await
     }
 
     /// Whether arguments are said in headers as well, where a definition asks for that.
     pub fn mirrors(&self) -> bool {
         self.is_asked() && self.is_modern()
+    }
+
+    /// Whatever was opened with the credential that there was before is used no more.
+    pub fn forget(&self) {
+        if let Way::Http(way) = &self.way {
+            way.forget();
+        }
     }
 
     /// Gives a session back that the server may keep for us.
@@ -399,19 +406,13 @@ impl Peer {
         asked
     }
 
-    async fn request(
-        &self,
-        method: &str,
-        params: &str,
-        mirrored: HeaderMap,
-        caller: Caller<'_>,
-    ) -> Result<Value, PeerFault> {
+    async fn request(&self, method: &str, params: &str, mirrored: HeaderMap) -> Result<Value, PeerFault> {
         match &self.way {
             Way::Http(way) => {
-                let pass = way.pass(caller).await?;
+                let pass = way.pass().await?;
                 // Before there is a greeting, the greeting is what is asked.
                 let is_older = self.greeting().is_some_and(|greeting| !greeting.is_modern());
-                if is_older && method != DISCOVER && !way.is_greeted(&pass.owner) {
+                if is_older && method != DISCOVER && !way.is_greeted() {
                     self.initialize_over(way, &pass).await?;
                 }
                 self.asked(way, method, params, mirrored, &pass).await
@@ -450,16 +451,6 @@ impl Drop for Peer {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
-}
-
-/// For whom something is asked: whose credential goes along.
-#[derive(Debug, Clone, Copy)]
-pub enum Caller<'a> {
-    /// For the host itself, greeting and listing: with the credential for everybody, and where there is none with that of whoever
-    /// had it connect.
-    Host(Option<&'a capability_core::session::Subject>),
-    /// For a subject's call.
-    Subject(&'a capability_core::session::Subject),
 }
 
 /// A request that nobody may wait for any more when this is dropped.

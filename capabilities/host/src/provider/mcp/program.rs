@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use capability_core::redact::is_redactable;
+use capability_core::handle::BrokerFault;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::lines::{Said, Writer};
@@ -101,14 +101,11 @@ impl ProgramSettings {
     /// What stands in the files of its secrets now.
     ///
     /// # Errors
-    /// When one cannot be read, or is not the host's alone; [`InvalidInput`](std::io::ErrorKind::InvalidInput) when one is too
-    /// short to be found again in what the program says.
-    pub fn secrets(&self) -> std::io::Result<Vec<String>> {
+    /// Those of [`private_text`]: when one cannot be read, is not the host's alone, or could not be found again in what the program
+    /// says.
+    pub fn secrets(&self) -> Result<Vec<String>, BrokerFault> {
         let read = |(_, file): &(String, PathBuf)| {
-            let text = private_text(file).map_err(|_| std::io::Error::from(std::io::ErrorKind::PermissionDenied))?;
-            let text = String::from_utf8(text).map_err(std::io::Error::other)?;
-            // What is not looked for could be told on.
-            if is_redactable(&text) { Ok(text) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
+            String::from_utf8(private_text(file)?).map_err(|_| BrokerFault::CredentialUnreadable)
         };
         self.secrets.iter().map(read).collect()
     }

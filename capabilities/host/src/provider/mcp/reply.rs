@@ -1,5 +1,7 @@
 //! From what a tool answers to what a capability is given.
 
+use std::borrow::Cow;
+
 use capability_core::handle::{BrokerFault, OmittedContent, ToolContent, ToolReply};
 use capability_core::redact::Redactor;
 use serde_json::Value;
@@ -41,9 +43,10 @@ pub fn of_call(answer: Result<Value, PeerFault>, given: &Redactor) -> Result<Too
     if bytes > MAX_REPLY || pieces.len() > MAX_PIECES {
         return Err(BrokerFault::ReplyTooLarge);
     }
-    let content = pieces.iter().map(|piece| content(piece, given)).collect::<Option<Vec<_>>>();
+    let mut content = pieces.iter().map(content).collect::<Option<Vec<_>>>().ok_or(BrokerFault::MalformedReply)?;
+    without(&mut content, given);
     Ok(ToolReply {
-        content: content.ok_or(BrokerFault::MalformedReply)?,
+        content,
         structured: structured.cloned().map(|data| given.value(data)),
         is_error: answer.get("isError").and_then(Value::as_bool).unwrap_or_default(),
     })
@@ -54,11 +57,22 @@ fn ours(text: String) -> ToolReply {
     ToolReply { content: vec![ToolContent::Text { text }], structured: None, is_error: true }
 }
 
-fn content(piece: &Value, given: &Redactor) -> Option<ToolContent> {
+/// The texts of an answer are shown one behind the other, so they are looked through as one.
+fn without(content: &mut [ToolContent], given: &Redactor) {
+    let texts = content.iter_mut().filter_map(|piece| match piece {
+        ToolContent::Text { text } => Some(text),
+        ToolContent::Omitted { .. } => None,
+    });
+    let texts: Vec<&mut String> = texts.collect();
+    let told: Vec<String> = given.texts(&texts).into_iter().map(Cow::into_owned).collect();
+    texts.into_iter().zip(told).for_each(|(text, told)| *text = told);
+}
+
+fn content(piece: &Value) -> Option<ToolContent> {
     let bytes = |key: &str| piece.get(key).and_then(Value::as_str).map_or(0, |data| data.len() as u64);
     let omitted = |what, bytes| ToolContent::Omitted { what, bytes };
     Some(match piece.get("type").and_then(Value::as_str)? {
-        "text" => ToolContent::Text { text: given.text(piece.get("text")?.as_str()?).into_owned() },
+        "text" => ToolContent::Text { text: piece.get("text")?.as_str()?.to_owned() },
         "image" => omitted(OmittedContent::Image, bytes("data")),
         "audio" => omitted(OmittedContent::Audio, bytes("data")),
         "resource" | "resource_link" => omitted(OmittedContent::Resource, piece.to_string().len() as u64),
@@ -134,5 +148,13 @@ mod tests {
         let expected = [format!("failed: {MARK}, {MARK}"), format!("X_API_KEY={MARK}"), MARK.to_owned()];
         assert_eq!(reply.content.iter().map(text).collect::<Vec<_>>(), expected);
         assert_eq!(reply.structured, Some(json!({MARK: [format!("Bearer {MARK}"), 4]})));
+        // In two pieces, with what is no text between them.
+        let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+        let answer = json!({"content": [piece("key: hunter2/"), image, piece("secret.")],
+            "structuredContent": {"lines": ["hunter2", "/secret"]}});
+        let reply = of_call(Ok(answer), &given).unwrap();
+        let told: Vec<_> = reply.content.iter().map(text).collect();
+        assert_eq!(told, [format!("key: {MARK}"), String::new(), format!("{MARK}.")]);
+        assert_eq!(reply.structured, Some(json!({"lines": [MARK, MARK]})));
     }
 }

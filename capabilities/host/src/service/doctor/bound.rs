@@ -1,5 +1,7 @@
 //! What the operator bound to handles: configured and readable, as far as can be told without asking anybody outside.
 
+use capability_core::handle::BrokerFault;
+
 use super::{failed, ok, weak};
 use crate::broker::{EndpointSettings, authorities};
 use crate::config::Bindings;
@@ -44,12 +46,19 @@ fn endpoints(bindings: &Bindings) -> Probe {
                 "write the authority's certificate into it in PEM form",
             );
         }
-        if settings.auth.file().is_some_and(|file| private_text(file).is_err()) {
-            return failed(
-                NAME,
-                format!("the credential of `{name}` cannot be read"),
-                "write it into its file on one line, owned by the host's user with mode 0600",
-            );
+        if let Some(fault) = settings.auth.file().and_then(|file| private_text(file).err()) {
+            return match fault {
+                BrokerFault::CredentialShort => failed(
+                    NAME,
+                    format!("the credential of `{name}` is shorter than 8 bytes, so it is not used"),
+                    "give the service one of at least 8 bytes: a shorter one could not be kept out of what goes out",
+                ),
+                _ => failed(
+                    NAME,
+                    format!("the credential of `{name}` cannot be read"),
+                    "write it into its file on one line, owned by the host's user with mode 0600",
+                ),
+            };
         }
     }
     if let Some((name, _)) = bindings.endpoints.iter().find(|(_, settings)| settings.tells_its_credential()) {

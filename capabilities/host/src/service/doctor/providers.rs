@@ -2,9 +2,12 @@
 //!
 //! Nobody outside is asked: a server is contacted when a call of `mcp.connect` is let through, and a self-check is no such call.
 
+use capability_core::handle::BrokerFault;
+
 use super::super::Service;
 use super::{failed, ok, weak};
 use crate::protocol::Probe;
+use crate::provider::mcp::CredentialFault;
 use crate::provider::{EdgeTold, ServerTold, Way};
 use crate::skill::SkillState;
 use crate::words::counted;
@@ -53,12 +56,11 @@ impl Service {
 
     /// Whether what a server is to be given can be read.
     fn has_credential(&self, server: &str) -> Result<(), (String, &'static str)> {
-        let servers = self.host.config().mcp_servers();
-        let Some(settings) = servers.get(server) else { return Ok(()) };
+        let Some(settings) = self.host.config().mcp_servers().get(server) else { return Ok(()) };
         match &settings.way {
             Way::Program(program) => match program.secrets() {
                 Ok(_) => Ok(()),
-                Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Err((
+                Err(BrokerFault::CredentialShort) => Err((
                     "one of its `secrets` is shorter than 8 bytes".to_owned(),
                     "give it a longer one: what is shorter could not be found again in what the program says",
                 )),
@@ -70,6 +72,10 @@ impl Service {
             Way::Http(http) => {
                 match self.host.providers().credentials().token(server, None, http.token_file.as_deref()) {
                     Ok(_) => Ok(()),
+                    Err(CredentialFault::Short) => Err((
+                        "its token is shorter than 8 bytes".to_owned(),
+                        "give it a longer one: what is shorter could not be found again in what the server says",
+                    )),
                     Err(_) => Err((
                         "its token cannot be read".to_owned(),
                         "keep it anew with `capability providers credential set`, or look at its `token_file`: mode 0600",

@@ -2,6 +2,7 @@
 
 use super::{failed, ok, weak};
 use crate::protocol::{Probe, SecretShown};
+use crate::secrets::{MOST_KNOWN, is_full};
 use crate::service::Service;
 use crate::words::counted;
 
@@ -17,14 +18,21 @@ impl Service {
             );
         }
         let states = crate::blocking::blocking(|| self.host().secret_states());
+        // Asked after they were read.
+        if is_full() {
+            return failed(
+                NAME,
+                format!(
+                    "{MOST_KNOWN} bytes of secrets are known, as many as can be looked for: no further one is read"
+                ),
+                "start the host again, so that values which were replaced are forgotten, or configure fewer and shorter ones",
+            );
+        }
         if states.is_empty() {
             return ok(NAME, "none is stored or configured".into());
         }
         let named = |states: &[&SecretShown]| {
-            let words = states.iter().map(|one| {
-                let what = if one.state == "ready" { "short" } else { &one.state };
-                format!("`{}` ({what})", one.name)
-            });
+            let words = states.iter().map(|one| format!("`{}` ({})", one.name, one.state));
             words.collect::<Vec<_>>().join(", ")
         };
         let wrong: Vec<_> = states.iter().filter(|one| one.state != "ready").collect();
@@ -34,11 +42,6 @@ impl Service {
                 format!("not to be used: {}", named(&wrong)),
                 "see what to do with `capability secrets check`",
             );
-        }
-        let short: Vec<_> = states.iter().filter(|one| one.length.as_deref() == Some("short")).collect();
-        if !short.is_empty() {
-            let found = format!("too short to be found in what goes out: {}", named(&short));
-            return weak(NAME, found, "use longer ones: at least 8 bytes");
         }
         let mut sources: Vec<_> = states.iter().map(|one| one.source.as_str()).collect();
         sources.sort_unstable();

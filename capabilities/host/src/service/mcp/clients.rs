@@ -31,7 +31,7 @@ impl Service {
     pub(super) fn clients(&self, _: &Operator) -> Vec<ClientShown> {
         let configured = &self.host.config().mcp.clients;
         let shown = |entry: ClientEntry| {
-            let person = configured.get(&entry.name).map(|table| table.person.clone());
+            let person = configured.get(&entry.name).and_then(|table| table.person.clone());
             ClientShown { name: entry.name, subject: entry.subject, slot: entry.slot, created: entry.created, person }
         };
         self.host.clients().all().into_iter().map(shown).collect()

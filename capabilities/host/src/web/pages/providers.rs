@@ -117,7 +117,10 @@ fn list(servers: &[ServerTold]) -> Markup {
 fn row(server: &ServerTold) -> Markup {
     html! {
         li data-server=(server.name) data-state=(server.state) {
-            h2 { a href={ "/providers/" (server.name) } { (server.name) } }
+            h2 {
+                a href={ "/providers/" (server.name) } { (server.name) }
+                @if let Some(whose) = &server.whose { ", for " (whose) }
+            }
             (state(server))
             p.note {
                 (counted(server.tools, "tool", "tools"))
@@ -130,7 +133,7 @@ fn row(server: &ServerTold) -> Markup {
 fn state(server: &ServerTold) -> Markup {
     html! {
         p {
-            (server.way) " " (shown::text(&server.place, Reading::Name)) ", started " (if server.with_host { "with the host" } else { "when asked" })
+            (server.way) " " (shown::text(&server.place, Reading::Name)) ", started " (server.starts())
             ": " strong.state { (server.state.replace('_', " ")) }
             @if let Some(why) = &server.why { ", " (why) }
         }

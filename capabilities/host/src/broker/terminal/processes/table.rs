@@ -8,12 +8,13 @@ use capability_core::audit::{Asked, InvocationId};
 use capability_core::handle::{
     BackgroundCommand, BrokerFault, MAX_PROCESSES, ProcessEnd, ProcessId, ProcessPage, ProcessSeen,
 };
+use capability_core::redact::Redaction;
 use capability_core::session::{SessionId, Subject};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::runner::worker::command::{Output, Taken};
-use crate::secrets::redactor;
+use crate::secrets::Knowing;
 
 /// How many run in one host.
 const MOST_RUNNING: usize = 32;
@@ -62,7 +63,7 @@ impl Ended {
 impl Process {
     pub fn new(id: ProcessId, asked: &Asked, command: &BackgroundCommand, began_at: Timestamp) -> Self {
         // What runs on is given no secret; what it comes across by itself is left out of what it writes all the same.
-        let redactor = redactor();
+        let redaction: Arc<dyn Redaction> = Arc::new(Knowing);
         Self {
             id,
             subject: asked.identity.subject.clone(),
@@ -72,7 +73,7 @@ impl Process {
             timeout_ms: command.timeout_ms,
             began_at,
             began: Instant::now(),
-            outputs: [(); 2].map(|()| Taken::into(Output::of_the_background(), &redactor)),
+            outputs: [(); 2].map(|()| Taken::into(Output::of_the_background(), &redaction)),
             stop: watch::Sender::default(),
             state: watch::Sender::default(),
         }

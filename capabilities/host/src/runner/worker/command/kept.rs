@@ -26,7 +26,7 @@ impl Output {
         Self::keeping(MAX_LOG_HEAD_BYTES, MAX_LOG_TAIL_BYTES)
     }
 
-    const fn keeping(head: usize, tail: usize) -> Self {
+    pub(super) const fn keeping(head: usize, tail: usize) -> Self {
         Self { head: Vec::new(), tail: VecDeque::new(), dropped: 0, most: (head, tail) }
     }
 

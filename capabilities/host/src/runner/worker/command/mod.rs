@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use capability_core::handle::{Command, CommandEnd, Held, HowEnded};
-use capability_core::redact::Redactor;
+use capability_core::redact::Redaction;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
@@ -79,9 +79,9 @@ pub async fn run(
     workspace: &OwnedFd,
     workdir: OwnedFd,
     command: Command,
-    redactor: &Arc<Redactor>,
+    redaction: &Arc<dyn Redaction>,
 ) -> io::Result<CommandEnd> {
-    let taken = [(); 2].map(|()| Taken::into(Output::of_a_call(), redactor));
+    let taken = [(); 2].map(|()| Taken::into(Output::of_a_call(), redaction));
     let running = begin(workspace, workdir, command, &taken).await?;
     let End { over: Over::ByItself(how), kept, ran_ms } = running.end(core::future::pending::<Infallible>()).await?;
     let [stdout, stderr] = taken.map(|taken| taken.look(Output::kept));

@@ -1,0 +1,116 @@
+//! What of a server is told to those who decide: for whom it is there, with what, and what is remembered of it.
+
+use std::sync::Arc;
+
+use capability_core::Failure;
+use capability_core::executor::BodyEnd;
+use capability_core::handle::{BrokerFault, ToolReply};
+use capability_core::provider::{ProvidedTool, ProviderReach, ProviderState, ProviderType, Standing, Whose};
+
+use super::super::pins::Pin;
+use super::super::settings::Scope;
+use super::{Reach, Server};
+
+/// Why a provider that carries out capabilities may not.
+const CANNOT: &str = "a tool that is to carry out a capability is not there, or out of use";
+
+impl Server {
+    /// Whether each tool that is to carry out a capability is there, and what was accepted.
+    fn can_carry_out(&self, tools: &[ProvidedTool]) -> bool {
+        self.settings().carries_out.values().all(|wanted| accepted(tools, wanted).is_some())
+    }
+
+    /// Carries a capability out by the tool that the operator names for it, with exactly these arguments. What it answers as data
+    /// is the result.
+    pub(in crate::provider) async fn carry_out(&self, capability: &str, arguments: &[u8]) -> BodyEnd {
+        let gone = |why: &str| BodyEnd::Failed(Failure::public(why).and_before_effect());
+        let Some(native) = self.settings().carries_out.get(capability) else {
+            return gone("the provider does not carry it out");
+        };
+        let Some(judged) = accepted(&self.state().tools, native).map(|tool| *tool.digest()) else {
+            return gone(CANNOT);
+        };
+        match self.called(native, &judged, true, arguments).await {
+            Ok(ToolReply { is_error: false, structured: Some(result), .. }) => {
+                BodyEnd::Result(result.to_string().into_bytes())
+            }
+            Ok(ToolReply { is_error: true, .. }) => BodyEnd::Failed(Failure::public("the provider's tool failed")),
+            Ok(ToolReply { .. }) => BodyEnd::Failed(Failure::public("the provider's tool answered without data")),
+            Err(fault @ BrokerFault::DefinitionChanged) => BodyEnd::Failed(fault.into_public().and_before_effect()),
+            Err(fault) => BodyEnd::Failed(fault.into_public()),
+        }
+    }
+
+    /// Whether it is one that somebody can call: what is configured for sessions alone stands there for operators to see.
+    fn is_offered(&self) -> bool {
+        self.settings().scope == Scope::Host || matches!(self.whose, Whose::Session(_))
+    }
+
+    /// Puts what is known of this server into the snapshot that decisions are made from.
+    pub(in crate::provider) fn publish(&self) {
+        if self.is_offered() {
+            self.shared().put(&self.common.name, &self.whose, || (!self.gone.is_cancelled()).then(|| self.snapshot()));
+        }
+    }
+
+    /// It is there for nobody any more, and what it is doing ends.
+    pub(in crate::provider) fn retract(&self) {
+        self.gone.cancel();
+        self.shared().put(&self.common.name, &self.whose, || None);
+    }
+
+    /// What is remembered of it is this from now on, for everybody of the same credential.
+    pub(super) fn remember(&self, pins: &[Pin]) {
+        for server in self.shared().members(self.number) {
+            let mut state = server.state();
+            state.pins = pins.to_vec();
+            state.settle(&server.settings().classes);
+        }
+    }
+
+    /// The same, put before everybody else.
+    pub(super) fn publish_siblings(&self) {
+        let siblings = self.shared().members(self.number).into_iter();
+        siblings.filter(|server| server.whose != self.whose).for_each(|server| server.publish());
+    }
+
+    /// Another token than the one that its list was read with: what it has is read again before anything of it is called, and
+    /// what failed is tried again.
+    pub(in crate::provider) fn doubt(&self) {
+        match self.reach() {
+            Reach::Connected(connection) => {
+                connection.listed().fails("its token is another one, and its list is not read again yet", false);
+                connection.peer.forget();
+                connection.doubted.notify_one();
+                self.publish();
+            }
+            Reach::Offline(..) => self.set(Reach::NotConnected),
+            Reach::NotConnected | Reach::Connecting => {}
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> ProviderState {
+        let state = self.state();
+        let reach = match &state.reach {
+            Reach::NotConnected | Reach::Connecting => ProviderReach::NotConnected,
+            Reach::Offline(why, _) => ProviderReach::Offline(why),
+            Reach::Connected(connection) => match connection.listed().reach() {
+                ProviderReach::Ready if !self.can_carry_out(&state.tools) => ProviderReach::Degraded(CANNOT),
+                reach => reach,
+            },
+        };
+        ProviderState {
+            id: Arc::clone(&self.common.name),
+            kind: ProviderType::Mcp,
+            reach,
+            whose: self.whose.clone(),
+            tools: state.tools.clone(),
+            carries_out: self.settings().carries_out.keys().map(|name| name.as_str().into()).collect(),
+        }
+    }
+}
+
+/// The tool of that name, while it is what was accepted.
+fn accepted<'t>(tools: &'t [ProvidedTool], native: &str) -> Option<&'t ProvidedTool> {
+    tools.iter().find(|tool| tool.definition().id.native == native && tool.standing() == Standing::Accepted)
+}
