@@ -13,6 +13,7 @@ const MIN_CUT: usize = 4;
 ///
 /// Got from [`Redactor::stream`]. What it gives after [`finish`](Self::finish) is, all in all, what
 /// [`Redactor::text`] would have given for the whole.
+#[derive(Clone)]
 pub struct RedactingStream {
     redactor: Arc<Redactor>,
     /// Not given on yet.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use capability_core::redact::RedactingStream;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, mpsc};
 
@@ -111,8 +112,15 @@ impl Writer {
 
 /// The newest part of what a program says on its error stream, for the operator. It may hold anything but secrets of this host, is
 /// looked through for those before it is cut, and is never logged.
-#[derive(Debug, Clone, Default)]
-pub struct Said(Arc<Mutex<Vec<u8>>>);
+#[derive(Debug, Clone)]
+pub struct Said(Arc<Mutex<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    told: Vec<u8>,
+    /// Holds what may be the beginning of a secret.
+    stream: RedactingStream,
+}
 
 /// How much of it is kept.
 pub const MAX_SAID: usize = 8 << 10;
@@ -120,33 +128,36 @@ pub const MAX_SAID: usize = 8 << 10;
 impl Said {
     /// Listens in a task of its own until the stream ends.
     pub fn listen(from: impl AsyncRead + Unpin + Send + 'static) -> Self {
-        let said = Self::default();
+        let said = Self(Arc::new(Mutex::new(Kept { told: Vec::new(), stream: redactor().stream() })));
         let kept = Arc::clone(&said.0);
         tokio::spawn(async move {
-            let keep = async |told: &mut Vec<u8>| {
-                let mut kept = kept.lock().await;
-                kept.append(told);
-                let over = kept.len().saturating_sub(MAX_SAID);
-                kept.drain(..over);
-            };
-            let (mut from, mut chunk, mut told) = (from, vec![0; 4096], Vec::new());
-            let mut stream = redactor().stream();
+            let (mut from, mut chunk) = (from, vec![0; 4096]);
             while let Ok(read @ 1..) = from.read(&mut chunk).await {
+                let mut kept = kept.lock().await;
+                let Kept { told, stream } = &mut *kept;
                 stream.renew(redactor());
-                stream.push(chunk.get(..read).unwrap_or_default(), &mut told);
-                keep(&mut told).await;
+                stream.push(chunk.get(..read).unwrap_or_default(), told);
+                newest(told);
             }
-            // It may have been killed in the middle of a word.
-            stream.cut(&mut told);
-            keep(&mut told).await;
         });
         said
     }
 
-    /// What is kept, as text.
+    /// What is kept, as text. Nobody knows whether more follows: the program may have been killed in the middle of a word.
     pub async fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().await).into_owned()
+        let kept = self.0.lock().await;
+        let (mut told, mut stream) = (kept.told.clone(), kept.stream.clone());
+        drop(kept);
+        stream.renew(redactor());
+        stream.cut(&mut told);
+        newest(&mut told);
+        String::from_utf8_lossy(&told).into_owned()
     }
+}
+
+fn newest(told: &mut Vec<u8>) {
+    let over = told.len().saturating_sub(MAX_SAID);
+    told.drain(..over);
 }
 
 #[cfg(test)]
