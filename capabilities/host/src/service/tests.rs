@@ -60,7 +60,7 @@ async fn an_operator_sees_what_each_handle_is_bound_to() {
 
     std::fs::create_dir(dir.path().join("notes")).unwrap();
     create_dir(&dir.path().join("data/secrets")).unwrap();
-    write_private(&key, b"sesame\n").unwrap();
+    write_private(&key, b"open sesame\n").unwrap();
     let config = |reach: &str| {
         format!(
             "[workspace]\nroot = \"{0}/notes\"\n[http]\nallow = [\"nas.lan:8443\"]\n[endpoints.meter]\nurl = \"http://10.0.0.9:81/api/\"\n{reach}",
@@ -95,7 +95,8 @@ async fn the_self_check_looks_at_what_is_configured() {
         write_private(&path, content.as_bytes()).unwrap();
         path.display().to_string()
     };
-    let (token, bad) = (file("token", "sesame\n"), file("bad.pem", "no certificate"));
+    let (token, short, bad) =
+        (file("token", "open sesame\n"), file("short", "sesame\n"), file("bad.pem", "no certificate"));
     for (config, name, state, words) in [
         (
             "[endpoints.meter]\nurl = \"http://127.0.0.1:81\"\n".to_owned(),
@@ -120,6 +121,12 @@ async fn the_self_check_looks_at_what_is_configured() {
             "endpoints",
             ProbeState::Failed,
             "the credential of `meter` cannot be read",
+        ),
+        (
+            format!("[endpoints.meter]\nurl = \"https://10.0.0.9\"\ntoken_file = \"{short}\"\n"),
+            "endpoints",
+            ProbeState::Failed,
+            "the credential of `meter` is shorter than 8 bytes",
         ),
         (
             format!("[endpoints.meter]\nurl = \"https://10.0.0.9\"\nca_file = \"{bad}\"\n"),
