@@ -1,5 +1,6 @@
 //! Commands: what is said before one runs, what it reaches, and what is left of it.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use capability_core::Code;
@@ -173,6 +174,29 @@ async fn a_command_that_takes_too_long_is_ended_with_everything_it_started() {
         (&json!("timed_out"), &json!(null), &json!("begun\n"))
     );
     assert!(!alive(&word));
+}
+
+/// A command can hold the pipe of its output from inside the kernel, and whoever reads at the other end waits then, whatever the pipe
+/// says. That is whatever takes this output in, and nobody else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_command_that_holds_its_output_holds_nobody_else() {
+    let lab = lab();
+    let longest = Arc::new(Mutex::new(Duration::ZERO));
+    let seen = Arc::clone(&longest);
+    let looking = tokio::spawn(async move {
+        loop {
+            let before = Instant::now();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let mut seen = seen.lock().expect("no panic");
+            *seen = seen.max(before.elapsed());
+        }
+    });
+    let holding = "import os, socket; ours, theirs = socket.socketpair(); os.write(1, b'begun\\n'); os.splice(ours.fileno(), 1, 9)";
+    let result = run(&lab, json!({ "argv": ["python3", "-c", holding], "timeout": 8 })).await;
+    looking.abort();
+    assert_eq!((&result["ended"], &result["stdout"]["text"]), (&json!("timed_out"), &json!("begun\n")), "{result}");
+    let longest = *longest.lock().expect("no panic");
+    assert!(longest < Duration::from_secs(4), "everything waited for it: {longest:?}");
 }
 
 /// A caller that goes away takes its command along.

@@ -300,6 +300,22 @@ async fn a_program_ends_with_all_that_it_started() {
     }
 }
 
+/// A pipe can be held from inside the kernel, and whoever only looks at its other end waits then. The streams of a server cannot.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_server_holds_a_stream_that_the_host_looks_at() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("notes");
+    let lab = Lab::new(&(server("lab", &lab("holding", Some(&file))) + "discovery_s = 30\n"));
+    lab.connect("lab").await.unwrap();
+    let told = |_: &Lab| {
+        let mut told = notes(&file);
+        told.sort_unstable();
+        (told.len() == 4).then_some(told)
+    };
+    assert_eq!(lab.until("its word", told).await, ["listed", "not held", "not held", "started"]);
+    assert_eq!(lab.tools("lab"), named(&["alpha", "beta"]));
+}
+
 /// What was accepted stays what can be called: another definition under the same name is out of use until an operator has
 /// looked at the difference, across restarts too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

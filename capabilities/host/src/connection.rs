@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -53,7 +53,7 @@ struct Owner {
     /// The channels, when they are reached.
     channels: OnceLock<channel::Server>,
     /// The connection on lines, when there is one.
-    lines: OnceLock<(CancellationToken, JoinHandle<()>)>,
+    lines: Mutex<Option<(CancellationToken, JoinHandle<()>)>>,
 }
 
 impl<'p> Connection<'p> {
@@ -104,7 +104,7 @@ impl<'p> Connection<'p> {
             pages: OnceLock::new(),
             programs: OnceLock::new(),
             channels: OnceLock::new(),
-            lines: OnceLock::new(),
+            lines: Mutex::default(),
         });
         Ok(true)
     }
@@ -167,18 +167,14 @@ impl<'p> Connection<'p> {
         self.owner.get().map(|owner| &owner.service)
     }
 
-    /// Waits for a connection on lines that this process serves as the host. Whoever stops waiting calls nothing off: closing
-    /// does, and waits for what that leaves on record.
-    pub async fn attend_lines(
-        &self,
-        serve: impl FnOnce(CancellationToken, oneshot::Sender<Infallible>) -> JoinHandle<()>,
-    ) {
-        let (calls, (done, ended)) = (CancellationToken::new(), oneshot::channel());
-        let served = serve(calls.clone(), done);
-        if let Some(owner) = self.owner.get() {
-            let _ = owner.lines.set((calls, served));
-        }
-        let _ = ended.await;
+    /// Serves a connection on lines as the host, and waits for its end. Whoever stops waiting calls nothing off: closing does, with
+    /// `calls`, and waits for what that leaves on record.
+    pub async fn attend_lines(&self, calls: CancellationToken, spoken: impl Future<Output = ()> + Send + 'static) {
+        let Some(owner) = self.owner.get() else { return };
+        let mut lines = owner.lines.lock().await;
+        let (_, served) = lines.insert((calls, tokio::spawn(spoken)));
+        let _ = served.await;
+        *lines = None;
     }
 
     /// Tells the owner now and then that whoever asks is still there, by this request, for as long as it is waited for.

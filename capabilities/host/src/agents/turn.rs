@@ -8,8 +8,7 @@ use capability_core::audit::{ConfiguredName, InvocationId};
 use capability_core::handle::{AgentAnswer, AgentEnd, BrokerFault, MAX_ANSWER_BYTES};
 use capability_core::session::{Session, SessionId, Subject};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixListener;
-use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -98,7 +97,7 @@ impl Drop for Turn {
 }
 
 /// Tells the program its task. One that does not want to hear all of it has its reasons.
-async fn told(mut input: Sender, task: String) {
+async fn told(mut input: UnixStream, task: String) {
     let _ = input.write_all(task.as_bytes()).await;
 }
 
@@ -111,7 +110,7 @@ struct Heard {
 
 impl Heard {
     /// Listens to the end of it, and keeps no more than is given.
-    async fn listen(&mut self, mut output: Receiver) {
+    async fn listen(&mut self, mut output: UnixStream) {
         let mut chunk = vec![0; CHUNK];
         while let Ok(read @ 1..) = output.read(&mut chunk).await {
             let room = MAX_ANSWER_BYTES.saturating_sub(self.bytes.len());

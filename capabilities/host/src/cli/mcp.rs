@@ -1,5 +1,6 @@
 //! `mcp`: this program as a server for the one that started it, and the programs that are let in by a token.
 
+use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,9 @@ use crate::agents::TURN;
 use crate::connection::Connection;
 use crate::mcp::server::{Speaker, lines};
 use crate::protocol::{ClientShown, Fault, McpRequest, Redacted, Request};
+
+/// How much is handed on at a time.
+const CHUNK: usize = 16 << 10;
 
 /// `mcp`.
 #[derive(Debug, Args)]
@@ -134,16 +138,32 @@ pub fn of_turn() -> Result<u8, Fault> {
         return Err(Fault::usage(format!("no turn is under way here: `{TURN}` is not set"), help));
     };
     let ended = |_: std::io::Error| Fault::refused("the agent's turn is over, or was never here", help);
-    let mut said = UnixStream::connect(place).map_err(ended)?;
-    let mut heard = said.try_clone().map_err(ended)?;
+    let said = UnixStream::connect(place).map_err(ended)?;
+    let heard = said.try_clone().map_err(ended)?;
     let told = std::thread::Builder::new().name("capability-turn".to_owned()).spawn(move || {
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut said);
+        let _ = hand_on(std::io::stdin().lock(), &said);
         let _ = said.shutdown(Shutdown::Write);
     });
     told.map_err(|_| Fault::broken("this process cannot start a thread", "free some memory and try again"))?;
     // What was called goes on while its answer is waited for; whoever listens no more has gone.
-    let _ = std::io::copy(&mut heard, &mut std::io::stdout().lock());
+    let _ = hand_on(heard, std::io::stdout().lock());
     Ok(0)
+}
+
+/// Hands on what is read as it comes. `std::io::copy` would have the kernel move it, which holds a pipe for as long as nothing comes:
+/// a reader at its other end that only wanted to look would wait with it.
+fn hand_on(mut from: impl Read, mut to: impl Write) -> std::io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = match from.read(&mut chunk) {
+            Ok(0) => return Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        to.write_all(chunk.get(..read).unwrap_or_default())?;
+        to.flush()?;
+    }
 }
 
 fn read(path: &Path) -> Result<Redacted, Fault> {

@@ -25,14 +25,12 @@ mod turns;
 
 pub use http::HttpServer;
 
-use core::convert::Infallible;
 use core::pin::pin;
 use std::sync::Arc;
 
 use capability_core::session::{Mode, SessionId, SlotPath, Subject};
 use rmcp::service::serve_server_with_ct;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::Connection;
@@ -118,12 +116,12 @@ where
     if let Some(service) = connection.service() {
         // On the threads that hear of what a call waits for: a call that went through another one would wake it at each step.
         let handler = Handler::new(Asker::Here(Arc::clone(service)), caller, greeting);
-        connection.attend_lines(|calls, ended| tokio::spawn(spoken(handler, speaks, calls, ended))).await;
+        let calls = CancellationToken::new();
+        connection.attend_lines(calls.clone(), spoken(handler, speaks, calls)).await;
     } else {
         let (asker, mut asks) = Asks::new();
         let handler = Handler::new(asker, caller, greeting);
-        let (ended, _) = oneshot::channel();
-        let mut served = pin!(spoken(handler, speaks, CancellationToken::new(), ended));
+        let mut served = pin!(spoken(handler, speaks, CancellationToken::new()));
         tokio::select! {
             () = &mut served => {}
             () = asks.answer(connection) => {}
@@ -144,13 +142,12 @@ pub async fn turn(
     let greeting = Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience), skills };
     let caller = Caller { client: Some(Client { connection, token: None }), ..Caller::default() };
     let handler = Handler::new(Asker::Here(service), caller, &greeting);
-    let (ended, _) = oneshot::channel();
-    spoken(handler, Lines::new(reader, writer), CancellationToken::new(), ended).await;
+    spoken(handler, Lines::new(reader, writer), CancellationToken::new()).await;
 }
 
 /// One connection to its end, and to the end of its calls. A client that never says anything that counts, or goes away first, is
 /// no fault of ours.
-async fn spoken<R>(handler: Handler, lines: Lines<R>, calls: CancellationToken, _ended: oneshot::Sender<Infallible>)
+async fn spoken<R>(handler: Handler, lines: Lines<R>, calls: CancellationToken)
 where
     R: AsyncRead + Send + Unpin + 'static,
 {

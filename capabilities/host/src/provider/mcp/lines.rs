@@ -1,4 +1,4 @@
-//! Messages over pipes: one a line.
+//! Messages over streams: one a line.
 
 use std::sync::Arc;
 

@@ -104,7 +104,7 @@ pub struct Peer {
 }
 
 enum Way {
-    Pipes(Writer),
+    Lines(Writer),
     Http(Box<HttpWay>),
 }
 
@@ -172,8 +172,8 @@ impl Shared {
 }
 
 impl Peer {
-    /// Over the pipes of a program. Reads in a task of its own.
-    pub fn over_pipes(output: impl AsyncRead + Unpin + Send + 'static, writer: Writer) -> Self {
+    /// Over the streams of a program. Reads in a task of its own.
+    pub fn over_lines(output: impl AsyncRead + Unpin + Send + 'static, writer: Writer) -> Self {
         let shared = Arc::new(Shared::new());
         let (theirs, answers) = (Arc::clone(&shared), writer.clone());
         let reading = tokio::spawn(async move {
@@ -202,7 +202,7 @@ impl Peer {
             }
             theirs.close();
         });
-        Self { way: Way::Pipes(writer), shared, greeting: Mutex::default(), tasks: vec![reading] }
+        Self { way: Way::Lines(writer), shared, greeting: Mutex::default(), tasks: vec![reading] }
     }
 
     /// Over HTTP: a connection for each request.
@@ -268,7 +268,7 @@ impl Peer {
         };
         tokio::pin!(discover);
         let probed = match &self.way {
-            Way::Pipes(_) => timeout(PROBE, &mut discover).await.ok(),
+            Way::Lines(_) => timeout(PROBE, &mut discover).await.ok(),
             Way::Http(_) => Some((&mut discover).await),
         };
         match probed {
@@ -300,7 +300,7 @@ impl Peer {
     async fn initialize(&self) -> Result<Greeting, PeerFault> {
         match &self.way {
             Way::Http(way) => self.initialize_over(way, &way.pass().await?).await,
-            Way::Pipes(writer) => {
+            Way::Lines(writer) => {
                 let answer = self.request(GREETING, &hello(), HeaderMap::new()).await?;
                 let greeting = agreed(&answer)?;
                 let text = message::notice(INITIALIZED, "{}");
@@ -321,7 +321,7 @@ impl Peer {
 
     /// Whether changes are told without being asked for: by a program of the older generation, in between its answers.
     pub fn hears_by_itself(&self) -> bool {
-        matches!(self.way, Way::Pipes(_)) && !self.is_modern()
+        matches!(self.way, Way::Lines(_)) && !self.is_modern()
     }
 
     /// Asks to be told of changes, where that has to be asked for. Comes back when the server ends it, or has said as much as is
@@ -417,7 +417,7 @@ impl Peer {
                 }
                 self.asked(way, method, params, mirrored, &pass).await
             }
-            Way::Pipes(writer) => {
+            Way::Lines(writer) => {
                 let id = self.shared.next_id();
                 let text = message::request(id, method, params);
                 let (answer, answered) = oneshot::channel();
@@ -471,7 +471,7 @@ impl Drop for Abandoned<'_> {
         let params = format!(r#"{{"requestId":{},"reason":"nobody waits for it any more"}}"#, self.id);
         let text = message::notice("notifications/cancelled", &params);
         match &self.peer.way {
-            Way::Pipes(writer) => writer.try_send(text),
+            Way::Lines(writer) => writer.try_send(text),
             Way::Http(way) => {
                 let _ = self.of.take().map(|pass| way.tell_later("notifications/cancelled", text, pass));
             }

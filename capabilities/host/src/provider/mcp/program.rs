@@ -1,13 +1,12 @@
 //! A server that is a program of this machine.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use capability_core::handle::BrokerFault;
-use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::net::UnixStream;
 
 use super::lines::{Said, Writer};
 use super::peer::Peer;
@@ -44,9 +43,9 @@ pub struct Started {
     /// The program. Dropping it kills it and everything that it started.
     pub running: Running,
     /// What it reads.
-    pub input: Sender,
+    pub input: UnixStream,
     /// What it writes.
-    pub output: Receiver,
+    pub output: UnixStream,
 }
 
 /// A program that runs, and its home. Dropping it kills the program and everything that it started.
@@ -117,7 +116,7 @@ impl ProgramSettings {
     #[cfg(all(target_os = "linux", target_endian = "little", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub async fn start(&self, hidden: &Path, secrets: &[String]) -> std::io::Result<(Running, Peer)> {
         let Started { running, input, output } = self.launch(hidden, secrets, |_| Ok(Vec::new())).await?;
-        Ok((running, Peer::over_pipes(output, Writer::start(input))))
+        Ok((running, Peer::over_lines(output, Writer::start(input))))
     }
 
     /// The same, with its streams as they are, and after `furnish` has put into its home what it finds there and has named further
@@ -138,9 +137,7 @@ impl ProgramSettings {
         let directory = self.directory.as_deref().unwrap_or(&home.0);
         let program = Program { command: &self.command, environment: &environment, directory, hidden };
         let (kept, Streams { input, output, errors }) = Kept::start(program).await?;
-        let receiver = |pipe: std::io::PipeReader| Receiver::from_owned_fd(OwnedFd::from(pipe));
-        let said = Said::listen(receiver(errors)?);
-        let (input, output) = (Sender::from_owned_fd(OwnedFd::from(input))?, receiver(output)?);
+        let said = Said::listen(errors);
         Ok(Started { running: Running { kept: Some(kept), home, said }, input, output })
     }
 

@@ -1,7 +1,7 @@
 //! Programs of somebody else's as their host has them: see [`super::sandbox::keeper`].
 
 use std::ffi::OsString;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
 use std::os::unix::process::CommandExt as _;
@@ -31,14 +31,22 @@ pub struct Program<'a> {
     pub hidden: &'a Path,
 }
 
-/// The three streams of a program.
+/// The three streams of a program. They are sockets: whoever reads or writes at one end of a pipe can be made to wait by the other
+/// end, whatever was said about not waiting, because a program that has the kernel move something (`splice`) holds the whole pipe.
 pub struct Streams {
     /// What it reads.
-    pub input: PipeWriter,
+    pub input: UnixStream,
     /// What it writes.
-    pub output: PipeReader,
+    pub output: UnixStream,
     /// What it complains about.
-    pub errors: PipeReader,
+    pub errors: UnixStream,
+}
+
+/// A stream: ours, and the program's.
+fn stream() -> io::Result<(UnixStream, OwnedFd)> {
+    let (ours, theirs) = Socket::pair()?;
+    ours.set_nonblocking(true)?;
+    Ok((UnixStream::from_std(ours)?, theirs.into()))
 }
 
 /// What holds for a kept program.
@@ -65,9 +73,7 @@ impl Kept {
     /// in [`ended`](Self::ended).
     pub async fn start(program: Program<'_>) -> io::Result<(Self, Streams)> {
         let (own, theirs) = Socket::pair()?;
-        let (theirs_in, input) = io::pipe()?;
-        let (output, theirs_out) = io::pipe()?;
-        let (errors, theirs_err) = io::pipe()?;
+        let [(input, theirs_in), (output, theirs_out), (errors, theirs_err)] = [stream()?, stream()?, stream()?];
         let outer = Command::new("/proc/self/exe")
             .arg0(NAME)
             .arg(program.hidden)
@@ -76,8 +82,8 @@ impl Kept {
             .envs(program.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(program.directory)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(theirs_out)
-            .stderr(theirs_err)
+            .stdout(Stdio::from(theirs_out))
+            .stderr(Stdio::from(theirs_err))
             .spawn()?;
         let mut kept = Self { socket: None, outer: Some(outer), holds: Holds { together: false, hidden: false } };
         send_with(&own, &[STARTED], &[theirs_in.as_fd()])?;

@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use capability_core::redact::{RedactingStream, Redaction};
-use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use super::kept::Output;
 
 /// How long the rest of an output is waited for once nobody is left who could write it.
 const DRAIN: Duration = Duration::from_millis(100);
+/// How much is read at a time: what a pipe holds.
+const CHUNK: usize = 64 << 10;
 
 /// What was taken in of an output, without secrets: what is kept never held one, wherever it is cut. Where its end was cut off,
 /// by a kill or the end of its time, it holds at most three bytes of the beginning of one. For whoever looks meanwhile.
@@ -75,15 +76,22 @@ pub struct Reading {
 impl Reading {
     pub fn of(pipe: OwnedFd, taken: &Taken) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        let mut pipe = pipe::Receiver::from_owned_fd(pipe)?;
+        let pipe = Arc::new(pipe::Receiver::from_owned_fd(pipe)?);
         let (taken, into) = (taken.clone(), taken.clone());
         let task = tokio::spawn(async move {
-            let mut chunk = vec![0; 16 << 10];
-            while let Ok(read) = pipe.read(&mut chunk).await {
-                if read == 0 {
-                    break;
+            let mut chunk = vec![0; CHUNK];
+            while pipe.readable().await.is_ok() {
+                // A command that has the kernel move something into its output (`splice`) holds the pipe while nothing comes, and
+                // whoever reads then waits for it, whatever the pipe says. That is no thread of the runtime, and ends with the command.
+                let from = Arc::clone(&pipe);
+                let reading = spawn_blocking(move || (from.try_read(&mut chunk), chunk));
+                let Ok((read, back)) = reading.await else { break };
+                chunk = back;
+                match read {
+                    Ok(read @ 1..) => into.inner().add(chunk.get(..read).unwrap_or_default()),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Ok(0) | Err(_) => break,
                 }
-                into.inner().add(chunk.get(..read).unwrap_or_default());
             }
         });
         Ok(Self { taken, task })
