@@ -240,6 +240,28 @@ async fn only_what_is_configured_for_it_is_bound_and_only_while_it_is_named() {
     lab.host().close().await;
 }
 
+/// One subject's sessions do not take every place there is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_has_every_server_of_sessions() {
+    let lab = Lab::new(&config("well", None));
+    let providers = lab.host().providers();
+    let of = |subject: &str| lab.session(subject, &["mcp.call:*", "mcp.connect:*"]);
+    let mut sessions = Vec::new();
+    let refused = loop {
+        let session = of("agent:any");
+        match providers.bind("lab", session.identity(), LONG) {
+            Ok(()) => sessions.push(session),
+            Err(refused) => break refused,
+        }
+        assert!(sessions.len() < 64, "one subject has them all");
+    };
+    assert!(refused == NotBound::Full && !sessions.is_empty(), "{refused:?}");
+    bind(&lab, &of("agent:other"));
+    providers.leave(sessions.pop().unwrap().identity().id);
+    bind(&lab, &of("agent:any"));
+    lab.host().close().await;
+}
+
 #[test]
 fn a_configuration_that_contradicts_itself_is_refused_with_its_line() {
     let scoped = "[mcp.servers.lab]\nurl = \"http://127.0.0.1:9/\"\nscope = \"request\"\n";

@@ -234,9 +234,16 @@ impl Service {
     /// Who asks. The local subject unless a client's token names another one or an operator vouches for it, and never less
     /// strict than asked.
     fn session_of(&self, caller: &Caller, client: Option<&ClientEntry>, peer: Option<Pid>) -> Result<Session, Fault> {
-        // An agent's own connection: its session is the turn's, whatever else it says.
-        if let Some(session) = caller.client.as_ref().and_then(|own| self.host.agents().session(own.connection)) {
-            return Ok(session);
+        // An agent's own connection: its session is the turn's, whatever else it says. What it asks after its turn nobody asks.
+        if let Some(own) = &caller.client {
+            match self.host.agents().session(own.connection) {
+                Some(session) => return Ok(session),
+                None if own.of_turn => {
+                    let help = "an agent asks while its turn lasts; whoever started it may start it again";
+                    return Err(Fault::refused("the agent's turn is over", help));
+                }
+                None => {}
+            }
         }
         let subject = match (&caller.subject, client) {
             (None, None) => Subject::local(),

@@ -57,6 +57,10 @@ pub struct Client {
     pub connection: SessionId,
     /// What names its subject; the local one without it.
     pub token: Option<Redacted>,
+    /// Whether it is the program of an agent, in its turn: that turn's session is its own, and without it it has none. Nobody says so
+    /// of itself.
+    #[serde(skip)]
+    pub of_turn: bool,
 }
 
 /// What a client has to know from the start.

@@ -20,6 +20,8 @@ use crate::store::sqlite::OpenedProvider;
 
 /// The most servers that are bound to sessions at a time.
 const MOST_BOUND: usize = 64;
+/// The most of them in sessions of one subject, so that nobody takes all of them.
+const MOST_OF_ONE: usize = 32;
 /// The most subjects of which it is remembered whether they have a token; all are looked at anew then.
 const MOST_KNOWN: usize = 4096;
 
@@ -72,7 +74,7 @@ impl core::fmt::Display for NotBound {
             ),
             Self::Full => write!(
                 f,
-                "{MOST_BOUND} servers are bound to sessions, which is as many as there may be\nhelp: end one of those sessions, and try again"
+                "{MOST_BOUND} servers are bound to sessions, or {MOST_OF_ONE} to those of one subject, which is as many as there may be\nhelp: end one of those sessions, and try again"
             ),
             Self::Store => f.write_str(
                 "what was accepted of that server cannot be read\nhelp: look at the host with `capability doctor`",
@@ -116,7 +118,9 @@ impl HostProviders {
             bound.until = until;
             return Ok(());
         }
-        if own.servers.keys().filter(|(_, whose)| matches!(whose, Whose::Session(_))).count() >= MOST_BOUND {
+        let of_sessions = || own.servers.iter().filter(|((_, whose), _)| matches!(whose, Whose::Session(_)));
+        let of_this_one = of_sessions().filter(|(_, bound)| bound.subject == who.subject).count();
+        if of_this_one >= MOST_OF_ONE || of_sessions().count() >= MOST_BOUND {
             return Err(NotBound::Full);
         }
         let owner = self.has_own(base, &who.subject).then(|| who.subject.clone());

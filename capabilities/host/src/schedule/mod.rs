@@ -132,19 +132,21 @@ impl Host {
             return;
         };
         let executor = self.executor();
-        let mut outcome = executor.invoke(&session, Proposal::new(name, version.get(), plan.arguments)).await;
-        let mut resumed = None;
+        let outcome = executor.invoke(&session, Proposal::new(name, version.get(), plan.arguments)).await;
+        let (mut ended, mut resumed) = (outcome.kind().as_str(), None);
         if let Some(approval) = outcome.approval() {
             let _ = store.ended(number, "pending").await;
             // It waits for as long as any question does, and no longer.
             if executor.answered(&session, approval).await.is_ok() {
                 // By then its maker's manifest may say something else.
-                let Some(later) = self.session_of(&maker, number, &plan.capability) else { return };
-                outcome = executor.resume(&later, approval).await;
-                resumed = Some(later);
+                resumed = self.session_of(&maker, number, &plan.capability);
+                match &resumed {
+                    Some(later) => ended = executor.resume(later, approval).await.kind().as_str(),
+                    None => ended = "rejected",
+                }
             }
         }
-        let _ = store.ended(number, outcome.kind().as_str()).await;
+        let _ = store.ended(number, ended).await;
         // The turn was for this one call: whatever it left running ends with it, and so does whoever it started.
         for session in resumed.iter().chain([&session]) {
             executor.end_session(session).await;

@@ -70,10 +70,12 @@ impl Service {
                 super::document(&self.tool_call(&asker, call).await?)
             }
             McpRequest::Stay(caller) => {
+                has_own_session(caller)?;
                 self.asker(caller, peer)?;
                 super::document(&())
             }
             McpRequest::Leave(caller) => {
+                has_own_session(caller)?;
                 self.program_left(self.session(caller, peer)?.identity().id);
                 if let Some(client) = &caller.client {
                     self.passes.forget(client.connection);
@@ -245,6 +247,9 @@ impl Service {
 
     /// Who asks through a program, or by the command line.
     pub(super) fn asker(&self, caller: &Caller, peer: Option<Pid>) -> Result<Asker, Fault> {
+        if !caller.with.is_empty() {
+            has_own_session(caller)?;
+        }
         let client = match caller.client.as_ref().and_then(|client| client.token.as_ref()) {
             None => None,
             Some(token) => Some(self.client(token)?),
@@ -264,6 +269,16 @@ impl Service {
         }
         Ok(())
     }
+}
+
+/// Servers are bound to a session that one program has for itself, and only that program ends it: command lines of one subject share
+/// theirs.
+fn has_own_session(caller: &Caller) -> Result<(), Fault> {
+    if caller.client.is_some() || caller.own.is_some() {
+        return Ok(());
+    }
+    let help = "say it over a connection of one program, or name a session of your own";
+    Err(Fault::usage("servers of a session need a session that is nobody else's", help))
 }
 
 /// A tool as a client is told of it; none whose own schema is at fault.

@@ -5,10 +5,12 @@ use capability_core::handle::{
     Endpoint, EndpointKind, Http, HttpMethod, Read, Reads, Secret, SecretKind, Workspace, Write,
 };
 
+use capability_core::session::{SessionId, Subject};
+
 use super::Service;
 use crate::data_dir::{DataDir, create_dir, write_private};
 use crate::host::{Host, HostOptions};
-use crate::protocol::ProbeState;
+use crate::protocol::{Caller, Client, McpRequest, ProbeState};
 
 struct Meter;
 impl EndpointKind for Meter {
@@ -85,6 +87,36 @@ async fn an_operator_sees_what_each_handle_is_bound_to() {
     assert_eq!(described(&service, "bound.local").0, "ready");
     write_private(&key, b"").unwrap();
     assert_eq!(described(&service, "bound.local").0, "unbound", "an empty secret is none");
+}
+
+/// A connection of an agent is its turn's: what it asks once that is over is asked by nobody, and by nobody else either.
+#[tokio::test]
+async fn what_an_agent_asks_after_its_turn_is_asked_by_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = host(dir.path(), "");
+    let connection = SessionId::from_bytes([7; 16]);
+    let caller = |of_turn| Caller { client: Some(Client { connection, token: None, of_turn }), ..Caller::default() };
+    assert_eq!(service.session(&caller(false), None).unwrap().identity().subject, Subject::local());
+    let refused = service.session(&caller(true), None).unwrap_err();
+    assert_eq!(refused.message, "the agent's turn is over");
+    for request in [McpRequest::Tools(caller(true)), McpRequest::Leave(caller(true))] {
+        assert!(service.mcp(&request, None).await.is_err(), "{request:?}");
+    }
+    // Nobody says of itself that it is one, and nobody takes it back.
+    let told = serde_json::to_value(caller(true).client).unwrap();
+    assert!(told.get("of_turn").is_none(), "{told}");
+}
+
+/// Command lines of one subject share a session, which none of them binds a server to or ends.
+#[tokio::test]
+async fn a_shared_session_is_bound_and_ended_by_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = host(dir.path(), "");
+    let with = || Caller { with: vec!["lab".to_owned()], ..Caller::default() };
+    for request in [McpRequest::Stay(with()), McpRequest::Leave(Caller::default()), McpRequest::Tools(with())] {
+        let refused = service.mcp(&request, None).await.err().unwrap_or_else(|| panic!("{request:?}"));
+        assert!(refused.message.contains("nobody else's"), "{}", refused.message);
+    }
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ pub async fn lines(
         turn: None,
         entry: None,
         proof: None,
-        client: Some(Client { connection: id, token }),
+        client: Some(Client { connection: id, token, of_turn: false }),
         own: None,
         with,
     };
@@ -140,7 +140,7 @@ pub async fn turn(
     let millis = |span: core::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     let skills = service.host().skills().is_configured();
     let greeting = Greeting { turn_ms: millis(settings.turn), patience_ms: millis(settings.patience), skills };
-    let caller = Caller { client: Some(Client { connection, token: None }), ..Caller::default() };
+    let caller = Caller { client: Some(Client { connection, token: None, of_turn: true }), ..Caller::default() };
     let handler = Handler::new(Asker::Here(service), caller, &greeting);
     spoken(handler, Lines::new(reader, writer), CancellationToken::new()).await;
 }

@@ -115,7 +115,10 @@ impl People {
             return Some(admitted.clone());
         }
         let connection = SessionId::from_bytes(random().ok()?);
-        let caller = || Caller { client: Some(Client { connection, token: Some(token.clone()) }), ..Caller::default() };
+        let caller = || Caller {
+            client: Some(Client { connection, token: Some(token.clone()), of_turn: false }),
+            ..Caller::default()
+        };
         let asker = Asker::Here(Arc::clone(service));
         let greet = McpRequest::Greet(caller());
         let Ok(Reply::Document(greeting)) = asker.ask(Request::Mcp(greet)).await else { return None };
