@@ -30,3 +30,5 @@ mod load;
 mod mail;
 #[cfg(test)]
 mod refusing;
+#[cfg(test)]
+mod signed;

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use super::limits::{Rate, Refusals, Told};
 use super::replay::{Known, MOST_SEEN, NotNew, Reserved};
-use super::verify::{Delivery, Verifier, prove_head, verify};
+use super::verify::{Delivery, Verifier, prove_further, prove_head, verify};
 use super::writer::Writer;
 use super::{Acknowledgement, Event, Headers, MAX_BODY, Message, Refused, Secret};
 use crate::protocol::drawn_turn;
@@ -170,7 +170,18 @@ impl Channels {
             return self.too_large(name);
         }
         match verify(&open.channel.verifier, delivery, now) {
-            Ok(event) => self.take(open, event, desk, now).await,
+            Ok(event) => match prove_further(&open.channel.verifier, delivery.body, &event).await {
+                Ok(()) => self.take(open, event, desk, now).await,
+                Err(refused) => {
+                    let is_for_now = refused.rule == ChannelRule::Unavailable;
+                    let answer = self.refuse(Some(named), refused, now);
+                    match (is_for_now, event.relayed) {
+                        (true, _) => Answer::Later,
+                        (false, true) => Answer::Accepted(event.acknowledgement),
+                        (false, false) => answer,
+                    }
+                }
+            },
             Err(refused) => self.refuse(Some(named), refused, now),
         }
     }

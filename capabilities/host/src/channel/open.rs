@@ -110,10 +110,18 @@ fn verifier(settings: &ChannelSettings, secrets: &Secrets) -> Result<Verifier, F
         Form::Telegram { users, chats } => {
             Verifier::Telegram(telegram::Settings { secret: plain()?, users, chats, remembered })
         }
-        Form::Email { senders: (addresses, domains), recipients, authserv_id, hops } => {
+        Form::Email { senders: (addresses, domains), recipients, proof } => {
             let secret = settings.secret.is_some().then(plain).transpose()?;
             let senders = email::Senders { addresses, domains };
-            Verifier::Email(Box::new(email::Settings { secret, authserv_id, hops, senders, recipients, remembered }))
+            let proof = proof.try_map(|name_server| {
+                email::Keys::of(name_server).ok_or_else(|| {
+                    Fault::refused(
+                        format!("channel `{}`: this machine names no name server to look keys up with", settings.name),
+                        "name one in `/etc/resolv.conf`, or write `name_server = \"IP:53\"` in the channel's table",
+                    )
+                })
+            })?;
+            Verifier::Email(Box::new(email::Settings { secret, proof, senders, recipients, remembered }))
         }
     })
 }

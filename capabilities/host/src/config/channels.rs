@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::bindings::Mistake;
 use super::{Config, ConfigError, Span};
 use crate::channel::replay::MOST_SEEN;
-use crate::channel::verify::email::{Address, Senders, is_domain};
+use crate::channel::verify::email::{Address, Finder, Proof, Senders, is_domain};
 use crate::channel::verify::{Listed, Remembered, TRIED_AGAIN, hmac};
 
 /// `[channels]`: where they listen, how long what they take in is kept, and each of them by its name.
@@ -71,6 +71,11 @@ pub struct ChannelTable {
     pub senders: Option<Vec<String>>,
     /// The addresses that mail may be for.
     pub recipients: Option<Vec<String>>,
+    /// Whether signatures of mail are checked here, by the keys that domains publish.
+    #[serde(default)]
+    pub verify_dkim: bool,
+    /// Whom to ask for those keys; the name servers of this machine, unless it is said.
+    pub name_server: Option<SocketAddr>,
     /// The name by which your mail server signs what it found.
     pub authserv_id: Option<String>,
     /// How many `Received` fields of your own servers stand above what it found; none, unless it is said.
@@ -156,7 +161,7 @@ pub(crate) enum Form {
     /// A bot's.
     Telegram { users: BTreeSet<i64>, chats: BTreeSet<i64> },
     /// Mail.
-    Email { senders: SendersOf, recipients: BTreeSet<Address>, authserv_id: String, hops: u8 },
+    Email { senders: SendersOf, recipients: BTreeSet<Address>, proof: Proof<Option<SocketAddr>> },
 }
 
 /// [`Senders`], which can be compared.
@@ -296,7 +301,7 @@ impl ChannelTable {
     fn belongs(&self) -> Result<(), Wrong> {
         use ChannelKind::{Email, Github, Hmac, Matrix, Mattermost, Slack, Standard, Telegram, Webhook};
         let chats = [Slack, Mattermost, Telegram, Matrix];
-        let keys: [(&'static str, bool, &[ChannelKind]); 14] = [
+        let keys: [(&'static str, bool, &[ChannelKind]); 16] = [
             ("allow_unauthenticated", self.allow_unauthenticated, &[Webhook]),
             ("header", self.header.is_some(), &[Webhook, Hmac]),
             ("prefix", self.prefix.is_some(), &[Hmac]),
@@ -311,6 +316,8 @@ impl ChannelTable {
             ("repositories", self.repositories.is_some(), &[Github]),
             ("senders", self.senders.is_some(), &[Email]),
             ("recipients", self.recipients.is_some(), &[Email]),
+            ("verify_dkim", self.verify_dkim, &[Email]),
+            ("name_server", self.name_server.is_some(), &[Email]),
             ("authserv_id", self.authserv_id.is_some() || self.hops.is_some(), &[Email]),
         ];
         for (key, written, kinds) in keys {
@@ -457,16 +464,29 @@ impl ChannelTable {
             }
         }
         let recipients = recipients.iter().map(|text| Address::parse(text).ok_or_else(|| odd("recipients", text)));
-        let authserv_id = self.authserv_id.as_deref().filter(|id| is_domain(id)).ok_or((
-            "authserv_id",
-            "no `authserv_id` says whose findings are believed".to_owned(),
-            "write the name that stands first in the `Authentication-Results` that your mail server adds",
-        ))?;
+        if self.name_server.is_some() && !self.verify_dkim {
+            let what = "`name_server` is asked for keys, and no key is looked up".to_owned();
+            return Err(("name_server", what, "write `verify_dkim = true`, or leave `name_server` out"));
+        }
+        let finder = || self.authserv_id.as_deref().filter(|id| is_domain(id)).map(str::to_ascii_lowercase);
+        let finder = finder().map(|authserv_id| Finder { authserv_id, hops: self.hops.unwrap_or(0) });
+        let names_none = self.authserv_id.is_none() && self.hops.is_none();
+        let proof = match finder {
+            Some(finder) if self.verify_dkim => Proof::Both(finder, self.name_server),
+            Some(finder) => Proof::Server(finder),
+            None if self.verify_dkim && names_none => Proof::Here(self.name_server),
+            None => {
+                return Err((
+                    "authserv_id",
+                    "no `authserv_id` says whose findings are believed".to_owned(),
+                    "write the name that stands first in the `Authentication-Results` that your mail server adds, or `verify_dkim = true` where it adds none",
+                ));
+            }
+        };
         Ok(Form::Email {
             senders: (known.addresses, known.domains),
             recipients: recipients.collect::<Result<_, _>>()?,
-            authserv_id: authserv_id.to_ascii_lowercase(),
-            hops: self.hops.unwrap_or(0),
+            proof,
         })
     }
 }

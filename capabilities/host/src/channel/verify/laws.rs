@@ -88,8 +88,7 @@ pub fn sample(kind: ChannelKind, secret: &str) -> Option<Verifier> {
         }),
         ChannelKind::Email => Verifier::Email(Box::new(email::Settings {
             secret: secret(),
-            authserv_id: "mx.home.example".to_owned(),
-            hops: 0,
+            proof: email::Proof::Server(email::Finder { authserv_id: "mx.home.example".to_owned(), hops: 0 }),
             senders: email::Senders { addresses: address("me@home.example"), domains: [].into() },
             recipients: address("agent@home.example"),
             remembered,

@@ -1,4 +1,4 @@
-//! Whether a message is what it says it is: one file a kind, all of them pure.
+//! Whether a message is what it says it is: one file a kind, all of them pure but for the keys of mail that are looked up.
 //!
 //! Signature or token first, over the raw bytes; then its time; then what it is; then who wrote it, and where. A rule further
 //! down never speaks about what an earlier one refused.
@@ -59,7 +59,7 @@ pub enum Verifier {
     Telegram(telegram::Settings),
     /// A homeserver's token.
     Matrix(matrix::Settings),
-    /// What the operator's own mail server found.
+    /// What the operator's own mail server found, or a signature.
     Email(Box<email::Settings>),
 }
 
@@ -97,6 +97,24 @@ pub fn prove_head(verifier: &Verifier, headers: Headers<'_>) -> Result<(), Refus
         | Verifier::Github(_)
         | Verifier::Slack(_)
         | Verifier::Mattermost(_) => Ok(()),
+    }
+}
+
+/// What is proven by asking others, of what [`verify`] has let pass.
+///
+/// # Errors
+/// [`Refused`], with [`Unavailable`](capability_core::audit::ChannelRule::Unavailable) where nobody answered.
+pub async fn prove_further(verifier: &Verifier, body: &[u8], event: &Event) -> Result<(), Refused> {
+    match verifier {
+        Verifier::Email(settings) => email::signed(settings, body, event).await,
+        Verifier::Webhook(_)
+        | Verifier::Hmac(_)
+        | Verifier::Standard(_)
+        | Verifier::Github(_)
+        | Verifier::Slack(_)
+        | Verifier::Mattermost(_)
+        | Verifier::Telegram(_)
+        | Verifier::Matrix(_) => Ok(()),
     }
 }
 

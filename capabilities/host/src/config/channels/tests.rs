@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::Form;
+use crate::channel::verify::email::{Finder, Proof};
 use crate::config::Config;
 
 const SUBJECT: &str = "[subjects.\"agent:home\"]\ncapabilities = []\n";
@@ -40,6 +42,23 @@ fn each_kind_says_what_it_has_to() {
     }
 }
 
+/// A mail channel without what proves a mail.
+const MAIL: &str = "kind = \"email\"\nsenders = [\"@home.example\"]\nrecipients = [\"a@home.example\"]";
+
+#[test]
+fn a_mail_is_proven_by_a_server_or_here_or_both() {
+    let proof = |more: &str| match parsed(&format!("{MAIL}\n{more}")).unwrap().channels().each[0].form.clone() {
+        Form::Email { proof, .. } => proof,
+        other => panic!("{other:?}"),
+    };
+    let finder = || Finder { authserv_id: "mx.home.example".to_owned(), hops: 0 };
+    let at = "127.0.0.1:5353".parse().unwrap();
+    assert_eq!(proof("authserv_id = \"MX.home.example\""), Proof::Server(finder()));
+    assert_eq!(proof("verify_dkim = true"), Proof::Here(None));
+    assert_eq!(proof("verify_dkim = true\nname_server = \"127.0.0.1:5353\""), Proof::Here(Some(at)));
+    assert_eq!(proof("verify_dkim = true\nauthserv_id = \"mx.home.example\""), Proof::Both(finder(), None));
+}
+
 #[test]
 fn what_is_wrong_is_said_with_its_line_and_what_is_right() {
     for (channel, words) in [
@@ -57,6 +76,10 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_right() {
         ("kind = \"standard\"\nsecret = \"a\"\nper_minute = 0", "1 to 1000000"),
         ("kind = \"standard\"\nsecret = \"a\"\nwindows = \"5m\"", "unknown field"),
         ("kind = \"standart\"\nsecret = \"a\"", "unknown variant"),
+        (&format!("{MAIL}\nverify_dkim = true\nhops = 1"), "no `authserv_id`"),
+        (&format!("{MAIL}\nauthserv_id = \"mx\"\nname_server = \"127.0.0.1:53\""), "no key is looked up"),
+        (&format!("{MAIL}\nverify_dkim = true\nname_server = \"ns.example\""), "line"),
+        ("kind = \"github\"\nsecret = \"hook\"\nverify_dkim = true", "`verify_dkim` means nothing"),
         ("kind = \"email\"\nsenders = [\"@\"]\nrecipients = [\"a@b.c\"]\nauthserv_id = \"mx\"", "no address"),
     ] {
         let refused = parsed(channel).unwrap_err();

@@ -1,10 +1,11 @@
 //! Mail, as the operator's own mail server hands it on.
 //!
-//! Whoever writes a mail writes what stands in its `From`. It counts only where the operator's mail server says, above
-//! everything the sender wrote, that the domain in it signed this very mail (DKIM); and what is read of the mail is what that
-//! signature covers.
+//! Whoever writes a mail writes what stands in its `From`. It counts only where the domain in it signed this very mail (DKIM): the
+//! operator's mail server says so, above everything the sender wrote, or the signature is checked here. What is read of the mail is
+//! what that signature covers.
 
 mod head;
+mod here;
 mod mailbox;
 mod results;
 mod signature;
@@ -18,6 +19,7 @@ use capability_core::audit::ChannelRule;
 use super::super::{Event, Headers, Message, Refused, Replay, Secret};
 use super::{AHEAD, Delivery, Remembered};
 use head::Head;
+pub use here::Keys;
 pub use mailbox::{Address, is_domain};
 
 /// How a mail is proven.
@@ -25,16 +27,62 @@ pub use mailbox::{Address, is_domain};
 pub struct Settings {
     /// The token with which a mail server may post mail over HTTP; none where mail comes over the owner's socket alone.
     pub secret: Option<Secret>,
-    /// The name by which the operator's mail server signs what it found, in lower case.
-    pub authserv_id: String,
-    /// How many `Received` fields of the operator's own servers may stand above what it found.
-    pub hops: u8,
+    /// Who says that the sender's domain signed it.
+    pub proof: Proof<Keys>,
     /// Who may write.
     pub senders: Senders,
     /// The addresses that they may write to, as the mail server took them in.
     pub recipients: BTreeSet<Address>,
     /// How old a mail may be by its own date, and how long it is known again.
     pub remembered: Remembered,
+}
+
+/// Who says that the sender's domain signed a mail. Where both do, both have to. `K` is where keys are looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof<K> {
+    /// The operator's mail server.
+    Server(Finder),
+    /// Its signature, by the key that its domain publishes.
+    Here(K),
+    /// One and the other.
+    Both(Finder, K),
+}
+
+impl<K> Proof<K> {
+    /// The same with keys from elsewhere.
+    ///
+    /// # Errors
+    /// What `make` gives.
+    pub fn try_map<L, E>(self, make: impl FnOnce(K) -> Result<L, E>) -> Result<Proof<L>, E> {
+        Ok(match self {
+            Self::Server(finder) => Proof::Server(finder),
+            Self::Here(keys) => Proof::Here(make(keys)?),
+            Self::Both(finder, keys) => Proof::Both(finder, make(keys)?),
+        })
+    }
+
+    const fn finder(&self) -> Option<&Finder> {
+        match self {
+            Self::Server(finder) | Self::Both(finder, _) => Some(finder),
+            Self::Here(_) => None,
+        }
+    }
+
+    const fn keys(&self) -> Option<&K> {
+        match self {
+            Self::Here(keys) | Self::Both(_, keys) => Some(keys),
+            Self::Server(_) => None,
+        }
+    }
+}
+
+/// A mail server that writes down what it found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finder {
+    /// The name by which it signs that, in lower case.
+    pub authserv_id: String,
+    /// How many `Received` fields of the operator's own servers may stand above it.
+    pub hops: u8,
 }
 
 /// Those who may write: single addresses, and whole domains.
@@ -79,7 +127,9 @@ pub fn verify(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Re
 fn read(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Result<Event, Refused> {
     let (head, text) = Head::read(delivery.body)?;
     let from = writer(&head)?;
-    results::prove(settings, &head, from.domain())?;
+    if let Some(finder) = settings.proof.finder() {
+        results::prove(finder, &head, from.domain())?;
+    }
     for twice in ["subject", "content-type", "content-transfer-encoding"] {
         head.one(twice)?;
     }
@@ -97,6 +147,21 @@ fn read(settings: &Settings, delivery: Delivery<'_>, now: Timestamp) -> Result<E
     let message =
         Message { sender: Some(from.to_string()), place: Some(recipient.to_string()), title, text, forwarded: false };
     Ok(Event::one(replays, Ok(message), true))
+}
+
+/// Checks the signatures of what [`verify`] has let pass, where that is done here. It comes last: nobody has a key looked up by what is
+/// refused anyway.
+///
+/// # Errors
+/// [`Refused`], with [`ChannelRule::Unavailable`] where the key could not be had: the mail may be right.
+pub async fn signed(settings: &Settings, raw: &[u8], event: &Event) -> Result<(), Refused> {
+    let Some(keys) = settings.proof.keys() else { return Ok(()) };
+    for message in event.items.iter().filter_map(|item| item.message.as_ref().ok()) {
+        let from = message.sender.as_deref().and_then(Address::parse);
+        let from = from.ok_or(Refused::forged("nobody is named as the sender"))?;
+        keys.prove(raw, from.domain()).await?;
+    }
+    Ok(())
 }
 
 /// The one writer. Programs that show mail disagree about several `From` fields, several addresses in one, and a name that

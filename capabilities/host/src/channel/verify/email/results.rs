@@ -1,7 +1,7 @@
 //! What the operator's mail server found: `Authentication-Results`.
 
 use super::super::super::Refused;
-use super::Settings;
+use super::Finder;
 use super::head::Head;
 
 const FIELD: &str = "authentication-results";
@@ -11,7 +11,7 @@ const FIELD: &str = "authentication-results";
 /// A sender can write such a field as well. The mail server puts its own above everything that came in, where the topmost
 /// `Received` field tells the end of; one with its name further down is a forgery that it did not remove. Where fields of the
 /// operator's own servers may stand above it, one further down could be the sender's: the topmost alone counts then.
-pub(super) fn prove(settings: &Settings, head: &Head<'_>, domain: &str) -> Result<(), Refused> {
+pub(super) fn prove(finder: &Finder, head: &Head<'_>, domain: &str) -> Result<(), Refused> {
     let mut received = 0;
     let (mut found, mut topmost) = (Vec::new(), true);
     for (name, value) in head.fields() {
@@ -20,29 +20,29 @@ pub(super) fn prove(settings: &Settings, head: &Head<'_>, domain: &str) -> Resul
             FIELD => {
                 let Some(parsed) = Results::parse(&value) else {
                     // Below, anybody may have written anything.
-                    if received <= usize::from(settings.hops) {
+                    if received <= usize::from(finder.hops) {
                         return Err(Refused::forged("what the mail server found cannot be read"));
                     }
                     // What cannot be read could be taken for the mail server's by a name that stands in it.
-                    if value.to_ascii_lowercase().contains(&settings.authserv_id) {
+                    if value.to_ascii_lowercase().contains(&finder.authserv_id) {
                         return Err(Refused::forged("a forged finding stands in the mail"));
                     }
                     continue;
                 };
-                if parsed.authserv_id != settings.authserv_id {
+                if parsed.authserv_id != finder.authserv_id {
                     continue;
                 }
-                if received > usize::from(settings.hops) {
+                if received > usize::from(finder.hops) {
                     return Err(Refused::forged("a forged finding stands in the mail"));
                 }
-                if settings.hops == 0 || core::mem::take(&mut topmost) {
+                if finder.hops == 0 || core::mem::take(&mut topmost) {
                     found.extend(parsed.results);
                 }
             }
             _ => {}
         }
     }
-    if received <= usize::from(settings.hops) {
+    if received <= usize::from(finder.hops) {
         return Err(Refused::forged("no mail server says where it came from"));
     }
     let fails = |one: &One| matches!(one.method.as_str(), "dmarc" | "spf") && one.result == "fail";

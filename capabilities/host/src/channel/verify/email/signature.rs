@@ -1,6 +1,6 @@
 //! What a DKIM signature covers.
 //!
-//! Whether it is right is the mail server's to find. What it leaves out is the sender's to choose, and nobody's word: a mail is
+//! Whether it is right is found elsewhere: by the mail server, or by [`super::here`]. What it leaves out is the sender's to choose, and nobody's word: a mail is
 //! believed only as far as its signature goes.
 
 use base64ct::{Base64Unpadded, Encoding as _};
@@ -9,7 +9,7 @@ use super::super::super::Refused;
 use super::head::Head;
 
 /// The most signatures that are looked at.
-const MAX_SIGNATURES: usize = 16;
+pub(super) const MAX_SIGNATURES: usize = 16;
 
 /// What somebody reads of a mail besides its text: each is signed where it is there.
 const READ: [&str; 3] = ["date", "message-id", "subject"];
@@ -26,7 +26,7 @@ struct Signature {
     value: Vec<u8>,
 }
 
-/// The signatures of a domain, each as the bytes that it consists of: all of them cover what is read. Which of several the mail server
+/// The signatures of a domain, each as the bytes that it consists of: all of them cover what is read. Which of several was
 /// found to be right, nobody knows here.
 ///
 /// # Errors
