@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use capability_core::policy::OptIn;
-use capability_core::session::{Declarations, Demand};
+use capability_core::session::{Declarations, Demand, Mode};
 use capability_core::{Code, Concern, Outcome, Raise};
 use serde_json::{Value, json};
 
@@ -50,6 +50,12 @@ async fn a_declaration_is_necessary_and_never_sufficient() {
     bench.world().set_raise(Some(Raise::ask_fresh(Concern::SensitivePath)));
     assert!(declared(&bench, "lab.look", "{}").await.approval().is_some());
     bench.world().set_raise(None);
+    // In plan mode, and below somebody who does not declare it.
+    let planning = bench.session(1, Mode::Plan, 1);
+    let write = proposal("lab.act_write_local", &json!({ "behaviour": "answer" }));
+    assert_eq!(bench.executor.invoke(&planning, write).await.code(), Some(Code::PlanMode));
+    let child = bench.acting_for(&bench.declaring(&["lab.asks"]));
+    assert_eq!(bench.executor.invoke(&child, proposal("lab.look", &json!({}))).await.code(), Some(Code::Delegation));
     bench.rules("[[rule]]\nid = \"no\"\neffect = \"deny\"\nreason = \"not here\"\n");
     assert_eq!(declared(&bench, "lab.look", "{}").await.code(), Some(Code::RuleDeny));
     bench.rules("");

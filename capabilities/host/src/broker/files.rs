@@ -208,7 +208,11 @@ fn hashed(file: OwnedFd) -> Result<Fingerprint, BrokerFault> {
 
 /// A new file beside where it is to stand, durable, under a name that nobody can foresee.
 fn staged(directory: &OwnedFd, content: &[u8], mode: Mode) -> Result<String, BrokerFault> {
-    let name = beside()?;
+    staged_as(directory, beside()?, content, mode)
+}
+
+/// Nothing that stands there already is opened, followed or replaced, and until it is whole it is the host user's alone.
+fn staged_as(directory: &OwnedFd, name: String, content: &[u8], mode: Mode) -> Result<String, BrokerFault> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fresh = rustix::fs::openat(directory, &name, flags, Mode::RUSR | Mode::WUSR).map_err(fault)?;
     let put = || {
@@ -281,5 +285,38 @@ fn fault(errno: Errno) -> BrokerFault {
         Errno::ISDIR | Errno::NXIO | Errno::NODEV => BrokerFault::NotAFile,
         Errno::NAMETOOLONG | Errno::INVAL => BrokerFault::MalformedPath,
         _ => BrokerFault::Unavailable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use capability_core::handle::BrokerFault;
+    use rustix::fs::Mode;
+
+    use super::{beside, staged, staged_as};
+
+    #[test]
+    fn a_staged_file_is_new_hidden_and_nobody_elses() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = OwnedFd::from(std::fs::File::open(place.path()).unwrap());
+        let own = Mode::RUSR.union(Mode::WUSR);
+        let name = staged(&directory, b"text", own).unwrap();
+        assert!(name.starts_with('.') && name.len() > 16, "{name}");
+        let mode = place.path().join(&name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o600);
+        // Whatever stands there by then is neither followed nor replaced.
+        std::fs::write(place.path().join("target"), "as it was").unwrap();
+        symlink("target", place.path().join("planted")).unwrap();
+        for taken in [name, "planted".to_owned(), "target".to_owned()] {
+            let refused = staged_as(&directory, taken.clone(), b"text", own);
+            assert!(matches!(refused, Err(BrokerFault::Unavailable)), "{taken}: {refused:?}");
+        }
+        assert_eq!(std::fs::read_to_string(place.path().join("target")).unwrap(), "as it was");
+        assert!(place.path().join("planted").is_symlink());
+        let names: std::collections::BTreeSet<_> = (0..1000).map(|_| beside().unwrap()).collect();
+        assert_eq!(names.len(), 1000);
     }
 }
