@@ -15,6 +15,17 @@ pub const MOST: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoom;
 
+/// How much room there is for further values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// Enough.
+    Enough,
+    /// Less than a quarter: values that are changed now and then will fill it.
+    Little,
+    /// A value found none.
+    None,
+}
+
 struct Known {
     values: BTreeSet<String>,
     /// How many bytes they have in all.
@@ -44,6 +55,14 @@ impl Known {
         Ok(())
     }
 
+    const fn room(&self) -> Room {
+        match (self.refused, self.bytes > MOST / 4 * 3) {
+            (true, _) => Room::None,
+            (false, true) => Room::Little,
+            (false, false) => Room::Enough,
+        }
+    }
+
     fn redactor(&mut self) -> Arc<Redactor> {
         let Self { values, redactor, .. } = self;
         Arc::clone(redactor.get_or_insert_with(|| Arc::new(Redactor::new(values.iter().map(String::as_str)))))
@@ -60,10 +79,10 @@ pub(super) fn note(value: &str) -> Result<(), NoRoom> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).note(value)
 }
 
-/// Whether a value found no room since this process began.
+/// How much room there is for values that are still to come.
 #[must_use]
-pub fn is_full() -> bool {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).refused
+pub fn room() -> Room {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).room()
 }
 
 /// What knows every value that was read.
@@ -84,19 +103,21 @@ impl Redaction for Knowing {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, MOST, NoRoom};
+    use super::{Known, MOST, NoRoom, Room};
 
     /// What was known before stays known, and what finds no room is told so, however often.
     #[test]
     fn what_is_full_takes_no_further_value_and_forgets_none() {
         let value = |nth: usize| format!("{nth:01024}");
         let mut known = Known::nothing();
+        assert_eq!(known.room(), Room::Enough);
         for nth in 0..MOST / 1024 {
             assert_eq!(known.note(&value(nth)), Ok(()), "{nth}");
             assert_eq!(known.note(&value(0)), Ok(()), "the same once more takes no room");
         }
+        assert_eq!(known.room(), Room::Little);
         for _ in 0..2 {
-            assert_eq!((known.note("one-too-many"), known.refused), (Err(NoRoom), true));
+            assert_eq!((known.note("one-too-many"), known.room()), (Err(NoRoom), Room::None));
         }
         assert_eq!(known.note("1234567"), Ok(()), "what is too short takes no room");
         let redactor = known.redactor();

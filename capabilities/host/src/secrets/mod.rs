@@ -8,7 +8,7 @@ mod known;
 mod source;
 
 pub use dotenv::is_name as is_variable_name;
-pub use known::{Knowing, MOST as MOST_KNOWN, NoRoom, is_full, redactor};
+pub use known::{Knowing, MOST as MOST_KNOWN, NoRoom, Room, redactor, room};
 pub use source::{SecretFault, SecretSettings, Whence};
 
 use std::collections::BTreeMap;

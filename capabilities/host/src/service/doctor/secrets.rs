@@ -2,7 +2,7 @@
 
 use super::{failed, ok, weak};
 use crate::protocol::{Probe, SecretShown};
-use crate::secrets::{MOST_KNOWN, is_full};
+use crate::secrets::{MOST_KNOWN, Room, room};
 use crate::service::Service;
 use crate::words::counted;
 
@@ -18,15 +18,20 @@ impl Service {
             );
         }
         let states = crate::blocking::blocking(|| self.host().secret_states());
+        let help = "start the host again, so that values which were replaced are forgotten, or configure fewer and shorter ones";
         // Asked after they were read.
-        if is_full() {
-            return failed(
-                NAME,
-                format!(
+        match room() {
+            Room::None => {
+                let found = format!(
                     "{MOST_KNOWN} bytes of secrets are known, as many as can be looked for: no further one is read"
-                ),
-                "start the host again, so that values which were replaced are forgotten, or configure fewer and shorter ones",
-            );
+                );
+                return failed(NAME, found, help);
+            }
+            Room::Little => {
+                let found = format!("of the {MOST_KNOWN} bytes of secrets that can be looked for few are left");
+                return weak(NAME, found, help);
+            }
+            Room::Enough => {}
         }
         if states.is_empty() {
             return ok(NAME, "none is stored or configured".into());
