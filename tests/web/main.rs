@@ -43,6 +43,8 @@ mod login;
 #[cfg(test)]
 mod policy;
 #[cfg(test)]
+mod programs;
+#[cfg(test)]
 mod providers;
 #[cfg(test)]
 mod running;

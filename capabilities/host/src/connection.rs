@@ -36,6 +36,8 @@ pub struct Connection<'p> {
     accept_degraded: bool,
     /// Whether this process stays until it is told to end.
     stays: bool,
+    /// What the host is told when this process is done, however it ends.
+    leaving: OnceLock<Request>,
     /// Set when this process owns the directory; until then another one does.
     owner: OnceLock<Owner>,
 }
@@ -62,7 +64,8 @@ impl<'p> Connection<'p> {
     /// # Errors
     /// What keeps this process from owning it, when nobody else does.
     pub fn open(path: &Path, packages: &'p [&'p str], accept_degraded: bool, stays: bool) -> Result<Self, Fault> {
-        let connection = Self { path: path.to_owned(), packages, accept_degraded, stays, owner: OnceLock::new() };
+        let (leaving, owner) = (OnceLock::new(), OnceLock::new());
+        let connection = Self { path: path.to_owned(), packages, accept_degraded, stays, leaving, owner };
         connection.try_own()?;
         Ok(connection)
     }
@@ -154,12 +157,16 @@ impl<'p> Connection<'p> {
     }
 
     /// Tells whoever owns the directory now; where nobody does, nobody has to know. Whether it was heard is not told.
-    pub async fn tell(&self, request: &Request) {
-        if let Some(owner) = self.owner.get() {
-            owner.service.handle(request, None).await;
-        } else if let Ok(directory) = DataDir::open(&self.path) {
-            let _ = socket::ask(&directory.socket(), request, BRIEFLY).await;
+    async fn tell(&self, request: &Request) {
+        match self.owner.get() {
+            Some(owner) => drop(owner.service.handle(request, None).await),
+            None => told_elsewhere(&self.path, request).await,
         }
+    }
+
+    /// What whoever owns the directory then is told when this connection closes, an interrupt included. The first one stands.
+    pub fn leaves_with(&self, request: Request) {
+        let _ = self.leaving.set(request);
     }
 
     /// The host, where it is this process.
@@ -275,12 +282,17 @@ impl<'p> Connection<'p> {
     /// Lets no further command line in, finishes those that are, and gives the directory free. An interrupt meanwhile
     /// calls off what others asked for.
     pub async fn close(self) {
+        let leaving = self.leaving.into_inner();
         if let Some(Owner { service, socket, serve, mut served, pages, programs, channels, lines }) =
             self.owner.into_inner()
         {
             if let Some((calls, spoken)) = lines.into_inner() {
                 calls.cancel();
                 let _ = spoken.await;
+            }
+            // After the last of its calls, which ends with what is above.
+            if let Some(leaving) = &leaving {
+                service.handle(leaving, None).await;
             }
             if let Some(programs) = programs.into_inner() {
                 programs.close().await;
@@ -303,7 +315,16 @@ impl<'p> Connection<'p> {
             // While the directory is still ours: the next owner's socket has the same name.
             let _ = std::fs::remove_file(socket);
             drop(service);
+        } else if let Some(leaving) = &leaving {
+            told_elsewhere(&self.path, leaving).await;
         }
+    }
+}
+
+/// Tells another process that owns the directory, where there is one.
+async fn told_elsewhere(path: &Path, request: &Request) {
+    if let Ok(directory) = DataDir::open(path) {
+        let _ = socket::ask(&directory.socket(), request, BRIEFLY).await;
     }
 }
 

@@ -39,7 +39,7 @@ pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs
     // Which of them there are is said before anything is asked.
     document::<Value>(connection.ask(&Request::Mcp(McpRequest::Stay(caller().await?))).await?)?;
     let staying = Request::Mcp(McpRequest::Stay(caller().await?));
-    let leaving = Request::Mcp(McpRequest::Leave(caller().await?));
+    connection.leaves_with(Request::Mcp(McpRequest::Leave(caller().await?)));
     let waits = |call| Call { wait: invoke.wait || !terminal::is_there(), ..call };
     let all = async {
         for server in &own.with {
@@ -55,7 +55,6 @@ pub async fn invoke(connection: &Connection<'_>, invoke: Invoke, proofs: &Proofs
         outcome = all => outcome,
         never = connection.stay(&staying) => match never {},
     };
-    connection.tell(&leaving).await;
     Ok(finish(outcome?, output))
 }
 

@@ -40,6 +40,8 @@ use crate::protocol::Fault;
 use arguments::{Command, CommandLine, Policy};
 use output::Output;
 
+pub(crate) use program::own as in_own_words;
+
 /// What this program is called.
 pub(crate) fn program_name() -> &'static str {
     program::name()

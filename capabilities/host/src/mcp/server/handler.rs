@@ -216,7 +216,7 @@ fn finished(reply: Result<ToolReply, Fault>, age: Age) -> Result<CallToolRespons
         Ok(ToolReply::Waiting(waits)) => Ok(result::waits(&waits, "").into()),
         Ok(ToolReply::Found(found)) => Ok(CallToolResult::structured(found).into()),
         Ok(ToolReply::Refused { message, help }) => {
-            let told = format!("{message}\nhelp: {help}");
+            let told = format!("{message}{}", result::helped(&help));
             Ok(CallToolResult::error(vec![ContentBlock::text(told)]).into())
         }
         Ok(ToolReply::Unknown(end)) => {

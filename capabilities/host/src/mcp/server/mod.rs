@@ -90,7 +90,7 @@ pub async fn lines(
     };
     let greeting = greeting
         .ok_or_else(|| Fault::broken("the host answered something else", "use the same version on both sides"))?;
-    let leaving = Request::Mcp(McpRequest::Leave(again(&caller)));
+    connection.leaves_with(Request::Mcp(McpRequest::Leave(again(&caller))));
     let staying = (!caller.with.is_empty()).then(|| Request::Mcp(McpRequest::Stay(again(&caller))));
     let stays = async {
         match &staying {
@@ -103,8 +103,6 @@ pub async fn lines(
         () = attended => {}
         never = stays => match never {},
     }
-    // After the last of its calls, which ends with what is above.
-    connection.tell(&leaving).await;
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, RoleServer};
 use serde_json::Value;
 
+use super::result::command;
 use crate::protocol::{Said, ToolWaits};
 
 /// What the one question of a call is called.
@@ -64,10 +65,10 @@ pub fn way(capabilities: Option<&ClientCapabilities>, waits: &ToolWaits) -> Opti
 }
 
 fn params(way: Way, waits: &ToolWaits) -> Option<ElicitRequestParams> {
-    let id = waits.approval;
+    let command = command(waits.approval);
     let place = match &waits.link {
-        Some(link) => format!("{link} or `capability approvals approve {id}`"),
-        None => format!("`capability approvals approve {id}`"),
+        Some(link) => format!("{link} or {command}"),
+        None => command,
     };
     let capability = match &waits.end.capability {
         Some((name, version)) => format!("{name}@{version}"),
@@ -78,7 +79,7 @@ fn params(way: Way, waits: &ToolWaits) -> Option<ElicitRequestParams> {
             meta: None,
             message: format!("{capability} waits for an operator's answer. Answer there, and then go on here."),
             url: waits.link.clone()?,
-            elicitation_id: id.to_string(),
+            elicitation_id: waits.approval.to_string(),
         },
         Way::Form => {
             let (message, title) = if waits.answers {

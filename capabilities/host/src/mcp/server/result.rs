@@ -5,11 +5,13 @@ use serde_json::{Value, json};
 
 use core::num::NonZeroU32;
 
+use capability_core::approval::ApprovalId;
 use capability_core::contract::{Confirmation, Network, SideEffect};
 use capability_core::handle::{ToolContent, ToolReply};
 
 use super::handler::Age;
 use super::portable::portable;
+use crate::cli::in_own_words;
 use crate::protocol::{Fault, ToolEnd, ToolShown, ToolWaits};
 
 /// What our own facts are called beside those of the protocol.
@@ -169,11 +171,10 @@ fn sentences(end: &ToolEnd) -> String {
     let text = |key| end.outcome.get(key).and_then(Value::as_str);
     let mut told = text("message").unwrap_or("the call ended without a result").to_owned();
     if let Some(help) = text("help") {
-        told += "\nhelp: ";
-        told += help;
+        told += &helped(help);
     }
     if let Some((word, sentence)) = &end.diagnostic {
-        told += &format!("\n{word}: {sentence}");
+        told += &format!("\n{word}: {}", in_own_words(sentence));
     }
     if let Some(guidance) = text("guidance") {
         told += &format!("\n{guidance}");
@@ -181,12 +182,22 @@ fn sentences(end: &ToolEnd) -> String {
     told
 }
 
+/// What would be right, below what was wrong. Commands in it have this program's own name: a client may tell a person to type them.
+pub fn helped(help: &str) -> String {
+    format!("\nhelp: {}", in_own_words(help))
+}
+
+/// The command that answers a question, as a person types it here.
+pub fn command(id: ApprovalId) -> String {
+    in_own_words(&format!("`capability approvals approve {id}`")).into_owned()
+}
+
 /// A call that waits: never a result, and nothing has happened. `how` says what became of the question at the client.
 pub fn waits(waits: &ToolWaits, how: &str) -> CallToolResult {
-    let id = waits.approval;
+    let command = command(waits.approval);
     let place = match &waits.link {
-        Some(link) => format!("at {link} or with `capability approvals approve {id}`"),
-        None => format!("with `capability approvals approve {id}`"),
+        Some(link) => format!("at {link} or with {command}"),
+        None => format!("with {command}"),
     };
     let told = format!(
         "{how}this call waits for a person, and nothing has happened yet\nhelp: an operator answers {place} before {}; send \
@@ -206,7 +217,7 @@ pub fn waits(waits: &ToolWaits, how: &str) -> CallToolResult {
 
 /// A host that could not be asked, or would not answer.
 pub fn fault(fault: &Fault) -> CallToolResult {
-    let help = fault.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+    let help = fault.help.as_deref().map(helped).unwrap_or_default();
     CallToolResult::error(vec![ContentBlock::text(format!("{}{help}", fault.message))])
 }
 

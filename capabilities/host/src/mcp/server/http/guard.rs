@@ -14,6 +14,7 @@ use serde_json::json;
 use super::super::lift::{TAKEN, lift, read, refusal};
 use super::people::{Admitted, UnderWay};
 use super::{Door, MAX_BODY, PATH};
+use crate::cli::in_own_words;
 use crate::protocol::Redacted;
 use crate::web::is_own_origin;
 
@@ -33,11 +34,12 @@ pub(super) async fn guard(State(door): State<Arc<Door>>, request: Request, next:
     let mut response = match admit(&door, request).await {
         Ok((request, admitted, under_way)) => {
             let response = next.run(request).await;
+            // Only an answer to `initialize` names one.
             if let Some(session) = text(response.headers(), &SESSION) {
                 door.people.owns(session, &admitted).await;
             }
             match under_way {
-                Some(one) => response.map(|answer| one.until_the_end_of(answer)),
+                Some(one) => response.map(|answer| one.answered_by(answer)),
                 None => response,
             }
         }
@@ -80,10 +82,13 @@ async fn admit(door: &Door, request: Request) -> Result<(Request, Admitted, Opti
     let session = text(headers, &SESSION).map(str::to_owned);
     let mut under_way = None;
     let mut request = if *request.method() == Method::POST {
-        let (request, id) = lifted(request).await?;
+        let (mut request, id) = lifted(request).await?;
         if let (Some(session), Some(id)) = (session, id) {
             let taken = || Refused::malformed(&refusal(None, ErrorCode::INVALID_REQUEST, TAKEN));
-            under_way = Some(door.people.begins(&session, &id).ok_or_else(taken)?);
+            let begun = door.people.begins(&session, &id).ok_or_else(taken)?;
+            // With the request to whatever works on it.
+            request.extensions_mut().insert(begun.clone());
+            under_way = Some(begun);
         }
         request
     } else {
@@ -127,7 +132,7 @@ pub struct Refused {
 
 impl Refused {
     fn new(status: StatusCode, code: &str, message: &str, help: &str) -> Self {
-        Self { status, body: json!({ "code": code, "message": message, "help": help }) }
+        Self { status, body: json!({ "code": code, "message": message, "help": in_own_words(help) }) }
     }
 
     fn foreign_host() -> Self {

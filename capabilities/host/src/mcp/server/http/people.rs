@@ -1,5 +1,8 @@
 //! One handler for each client, and whose the sessions of the older protocol are.
 
+use core::convert::Infallible;
+use core::pin::Pin;
+use core::task::{Context, Poll};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,9 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::body::Body;
 use capability_core::session::SessionId;
 use http_body_util::BodyExt as _;
+use hyper::body::{Bytes, Frame};
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use tokio::sync::mpsc;
 
 use super::super::asker::Asker;
 use super::super::handler::Handler;
@@ -78,20 +83,45 @@ pub struct People {
 /// A session, and the id of a request in it.
 type Place = (String, RequestId);
 
-/// A request of a session that waits for its answer, or whose answer is on its way.
-pub struct UnderWay(Arc<Mutex<HashSet<Place>>>, Place);
+/// A request of a session that is worked on, or whose answer is on its way: for as long as any copy of this is there.
+#[derive(Clone)]
+pub struct UnderWay {
+    _held: Arc<Held>,
+}
+
+struct Held(Arc<Mutex<HashSet<Place>>>, Place);
 
 impl UnderWay {
-    /// It is until the answer ends.
-    pub fn until_the_end_of(self, answer: Body) -> Body {
-        Body::new(answer.map_frame(move |frame| {
-            let _held = &self;
-            frame
-        }))
+    /// The answer for whoever listens. It is read to its end by this host, listened to or not: a request goes on without the client
+    /// that hung up, and is over when it has been answered.
+    pub fn answered_by(self, mut answer: Body) -> Body {
+        let (sender, receiver) = mpsc::channel(1);
+        tokio::spawn(async move {
+            let _under_way = self;
+            while let Some(Ok(frame)) = answer.frame().await {
+                let _ = sender.send(frame).await;
+            }
+        });
+        Body::new(Heard(receiver))
     }
 }
 
-impl Drop for UnderWay {
+/// The part of an answer that somebody listens to.
+struct Heard(mpsc::Receiver<Frame<Bytes>>);
+
+impl hyper::body::Body for Heard {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|frame| frame.map(Ok))
+    }
+}
+
+impl Drop for Held {
     fn drop(&mut self) {
         locked(&self.0).remove(&self.1);
     }
@@ -137,10 +167,12 @@ impl People {
         Some(handlers.entry(kept).or_insert(admitted).clone())
     }
 
-    /// A session was opened for this client. What one client holds open is bounded.
+    /// A session was opened for this client. What one client holds open is bounded; what has ended, by whomever, counts for nothing.
     pub async fn owns(&self, session: &str, admitted: &Admitted) {
         let ended = {
+            let open = self.manager.sessions.read().await;
             let mut sessions = locked(&self.sessions);
+            sessions.retain(|(known, _)| open.contains_key(known.as_str()));
             if sessions.iter().any(|(known, _)| known == session) {
                 return;
             }
@@ -158,7 +190,7 @@ impl People {
     pub fn begins(&self, session: &str, id: &RequestId) -> Option<UnderWay> {
         let place = (session.to_owned(), id.clone());
         let is_first = locked(&self.under_way).insert(place.clone());
-        is_first.then(|| UnderWay(Arc::clone(&self.under_way), place))
+        is_first.then(|| UnderWay { _held: Arc::new(Held(Arc::clone(&self.under_way), place)) })
     }
 
     /// Whether a session is this client's.
