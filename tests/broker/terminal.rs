@@ -419,7 +419,7 @@ async fn a_rule_about_a_path_holds_for_where_a_command_runs() {
             let outcome =
                 lab.invoke(EXEC, json!({ "argv": ["ls"], "workdir": workdir, "background": background })).await;
             assert_eq!((outcome.approval(), outcome.effect()), (None, Effect::NotStarted), "{outcome:?}");
-            assert!(outcome.message().is_some_and(|told| told.contains("a rule is about that path")), "{outcome:?}");
+            assert!(outcome.message().is_some_and(|told| told.contains("a rule denies the directory")), "{outcome:?}");
         }
     }
     assert!(lab.invoke(EXEC, json!({ "argv": ["ls"], "workdir": "public" })).await.approval().is_some());

@@ -176,7 +176,7 @@ async fn a_hostile_package_is_refused_and_says_why() {
         // A recipe that would install something.
         (
             manifest("resources = ", "install = [\"pip install x\"]\nresources = "),
-            "ask a person with `dependency.request`",
+            "Whoever needs something asks a person with `dependency.request`",
         ),
         (manifest("[[tool]]", "[dependencies]\npandas = \"2\"\n[[tool]]"), "`dependencies`, which would install"),
         (manifest("[[rule]]", "install = \"x\"\n[[rule]]"), "`install`, which would install something"),

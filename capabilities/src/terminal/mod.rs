@@ -285,7 +285,12 @@ async fn what_would_run(
     wanted: &Execution,
 ) -> Result<Preview, Failure> {
     let workdir = wanted.workdir();
-    let place = terminal.workdir(workdir).await?;
+    let place = terminal.workdir(workdir).await.map_err(|fault| match fault {
+        BrokerFault::RuleDenied => Failure::public(
+            "a rule denies the directory that the command would run in\nhelp: name another `workdir`; an operator may change the rule",
+        ),
+        fault => fault.into(),
+    })?;
     if wanted.runs_on() && !place.lasts {
         return Err(BrokerFault::NotLasting.into_public());
     }

@@ -44,7 +44,7 @@ impl<'a> Site<'a> {
         self.been.iter().cloned()
     }
 
-    /// Where a path leads. That a command may be outside by then is not looked at: nothing there is written to.
+    /// Where a path leads. That a command may be outside by then is not looked at: the place it runs in holds that.
     pub(super) fn place(&self, path: &str, literal: bool) -> Place {
         paths::place(path, self.root, literal)
     }
