@@ -227,18 +227,36 @@ fn a_host_that_is_killed() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let lab = lab();
-        running(&lab, &tree(&word), 200).await;
+        match word.strip_prefix(WAITED_FOR) {
+            None => drop(running(&lab, &tree(&word), 200).await),
+            Some(word) => {
+                let arguments = json!({ "script": tree(word), "timeout": 200 });
+                let begun = async {
+                    while !alive(word) {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
+                    println!("up");
+                    core::future::pending::<()>().await;
+                };
+                tokio::select! {
+                    outcome = lab.run(EXEC, arguments) => panic!("it ended by itself: {outcome:?}"),
+                    () = begun => {}
+                }
+            }
+        }
         println!("up");
         core::future::pending::<()>().await;
     });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_process_does_not_outlive_a_host_that_is_killed() {
-    let word = word(76);
+/// What stands before the word of a command whose end its host waits for.
+const WAITED_FOR: &str = "foreground-";
+
+/// Kills a host while a command runs in it, and waits until nothing of the command is left.
+async fn outlives_no_host(given: &str, word: &str) {
     let mut child = std::process::Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "background::a_host_that_is_killed", "--nocapture"])
-        .env(CHILD, &word)
+        .env(CHILD, given)
         .stdout(std::process::Stdio::piped())
         .spawn()
         .expect("it starts");
@@ -248,10 +266,22 @@ async fn a_process_does_not_outlive_a_host_that_is_killed() {
         lines.map_while(Result::ok).any(|line| line.ends_with("up"))
     });
     assert!(up.await.expect("no panic"), "the host ended by itself");
-    assert!(alive(&word));
+    assert!(alive(word));
     child.kill().expect("killed");
     child.wait().expect("reaped");
-    gone(&word).await;
+    gone(word).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_does_not_outlive_a_host_that_is_killed() {
+    let word = word(76);
+    outlives_no_host(&word, &word).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_waited_for_does_not_outlive_a_host_that_is_killed() {
+    let word = word(72);
+    outlives_no_host(&format!("{WAITED_FOR}{word}"), &word).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -367,6 +367,9 @@ fn what_is_read_as_plain_words_is_what_bash_passes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_never_run_is_refused_before_anybody_is_asked() {
     let lab = lab();
+    for directory in [".git/hooks", ".ssh", "src"] {
+        std::fs::create_dir_all(lab.workspace().join(directory)).expect("a directory");
+    }
     for (arguments, code) in [
         (json!({ "argv": ["git", "sta\rtus"] }), Code::CheckRefused),
         (json!({ "script": "git status \"" }), Code::CheckRefused),
@@ -381,10 +384,45 @@ async fn what_is_never_run_is_refused_before_anybody_is_asked() {
         (json!({ "script": "git show > ~/.ssh/id_rsa" }), Code::ProtectedPath),
         (json!({ "argv": ["git", "log", "--output=/ws/../home/u/.bashrc"] }), Code::ProtectedPath),
         (json!({ "script": "echo x > ../x" }), Code::OutsideWorkspace),
+        (json!({ "workdir": ".git/hooks", "script": "echo x > pre-commit" }), Code::ProtectedPath),
+        (json!({ "workdir": ".git/hooks", "argv": ["tee", "pre-commit"] }), Code::ProtectedPath),
+        (json!({ "script": "cd .git/hooks && echo x > pre-commit" }), Code::ProtectedPath),
+        (json!({ "workdir": "src", "script": "cd ../.git && touch hooks/x" }), Code::ProtectedPath),
     ] {
         let outcome = lab.invoke(EXEC, arguments.clone()).await;
         assert_eq!((outcome.code(), outcome.effect()), (Some(code), Effect::NotStarted), "{arguments}: {outcome:?}");
     }
+    // What only looks where secrets are is not what only looks, and whoever is asked is told.
+    for (arguments, why) in [
+        (json!({ "workdir": ".ssh", "argv": ["cat", "config"] }), "high: names a path that often holds secrets"),
+        (json!({ "script": "cd .ssh && cat config" }), "high: names a path that often holds secrets"),
+        (json!({ "workdir": ".git/hooks", "argv": ["ls"] }), "high: runs where nothing may be changed"),
+    ] {
+        let waiting = lab.invoke(EXEC, arguments.clone()).await;
+        let shown = lab.preview(waiting.approval().expect("it waits")).await;
+        assert!(shown.starts_with(why), "{arguments}: {shown}");
+    }
+}
+
+/// A rule about paths is held against the directory that a command runs in.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_about_a_path_holds_for_where_a_command_runs() {
+    let lab = lab();
+    std::fs::create_dir_all(lab.workspace().join("private/deep")).expect("a directory");
+    std::fs::create_dir_all(lab.workspace().join("public")).expect("a directory");
+    lab.rules(
+        "[[rule]]\nid = \"no\"\neffect = \"deny\"\nreason = \"not here\"\ncapability = \"*\"\ntarget = { path = \"private/**\" }\n",
+    );
+    for workdir in ["private", "private/deep"] {
+        for background in [false, true] {
+            lab.broker.stay();
+            let outcome =
+                lab.invoke(EXEC, json!({ "argv": ["ls"], "workdir": workdir, "background": background })).await;
+            assert_eq!((outcome.approval(), outcome.effect()), (None, Effect::NotStarted), "{outcome:?}");
+            assert!(outcome.message().is_some_and(|told| told.contains("a rule denies the directory")), "{outcome:?}");
+        }
+    }
+    assert!(lab.invoke(EXEC, json!({ "argv": ["ls"], "workdir": "public" })).await.approval().is_some());
 }
 
 /// An operator's rule is held against every command that would run, whatever stands around it.
@@ -434,8 +472,17 @@ async fn a_rule_about_a_command_holds_wherever_the_command_stands() {
         let other = lab.invoke(EXEC, json!({ "argv": [format!("{program}x"), program] })).await;
         assert!(other.approval().is_some(), "{other:?}");
         // A name that is only known when it runs cannot be held against the rule.
-        let unknown = lab.invoke(EXEC, json!({ "script": "$PROGRAM id" })).await;
-        assert_eq!(unknown.code(), Some(Code::TargetUnjudged));
+        for script in [
+            "$PROGRAM id".to_owned(),
+            format!("echo '{program} x' | sh"),
+            format!("printf '{program} x' | bash -s"),
+            "bash < f".to_owned(),
+            format!("echo {program} | xargs -I{{}} {{}} x"),
+            format!("echo {program} x | xargs env"),
+        ] {
+            let unknown = lab.invoke(EXEC, json!({ "script": script })).await;
+            assert_eq!(unknown.code(), Some(Code::TargetUnjudged), "{script}");
+        }
     }
 }
 
@@ -461,6 +508,19 @@ async fn whoever_answers_sees_every_command_and_what_it_rests_on() {
     }
     assert!(!shown.contains("hidden"));
     lab.approve(id).await;
+    // Whichever of a program's words is the file that it runs.
+    for (words, file) in [
+        (["python3", "-W", "ignore", "run.py"], "run.py"),
+        (["node", "-r", "./a.js", "b.js"], "a.js"),
+        (["perl", "-I", "lib", "x.pl"], "x.pl"),
+    ] {
+        std::fs::write(lab.workspace().join(file), "one").expect("a file");
+        let pinned = lab.invoke(EXEC, json!({ "argv": words })).await.approval().expect("it waits");
+        lab.approve(pinned).await;
+        std::fs::write(lab.workspace().join(file), "two").expect("a file");
+        let outcome = lab.executor.resume(&lab.session, pinned).await;
+        assert_eq!(outcome.code(), Some(Code::ApprovalMismatch), "{words:?}: {outcome:?}");
+    }
     // What would run is not what was approved, and then it is again.
     std::fs::write(lab.workspace().join("build.sh"), "echo two").expect("a file");
     assert_eq!(lab.executor.resume(&lab.session, id).await.code(), Some(Code::ApprovalMismatch));

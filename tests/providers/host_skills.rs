@@ -173,6 +173,13 @@ async fn a_hostile_package_is_refused_and_says_why() {
         (manifest("\"baker\"", "\"butcher\""), "its folder is called otherwise"),
         (manifest("before = \"1.0.0\"", "before = \"0.1.0\""), "other versions"),
         (manifest("resources = ", "allow = true\nresources = "), "unknown field"),
+        // A recipe that would install something.
+        (
+            manifest("resources = ", "install = [\"pip install x\"]\nresources = "),
+            "Whoever needs something asks a person with `dependency.request`",
+        ),
+        (manifest("[[tool]]", "[dependencies]\npandas = \"2\"\n[[tool]]"), "`dependencies`, which would install"),
+        (manifest("[[rule]]", "install = \"x\"\n[[rule]]"), "`install`, which would install something"),
         // What it may not do.
         (manifest("effect = \"ask\"", "effect = \"allow\"\nreason = \"it is fine\""), "allows something"),
         (

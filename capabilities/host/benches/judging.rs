@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
 
-use capabilities::terminal::guard::{judge_argv, judge_script};
+use capabilities::terminal::guard::{Base, judge_argv, judge_script};
 use capability_core::audit::ChannelKind;
 use capability_host::channel::verify::laws::{SECRET, look, proven};
 use figures::{Samples, heading, ratio, told};
@@ -23,7 +23,7 @@ use sha2::Sha256;
 
 /// Every command that the guard's own tests have, as a class, a tab and a JSON text.
 const CASES: &str = include_str!("../../src/terminal/guard/cases.txt");
-const ROOT: &str = "/ws";
+const BASE: Base<'_> = Base { root: "/ws", workdir: "." };
 
 fn main() {
     let rounds = if std::env::args().any(|word| word == "--test") { 1 } else { 200 };
@@ -54,11 +54,11 @@ fn commands(rounds: usize) {
         timed(&mut started, 1, || {
             let _ = Command::new("/bin/true").status().expect("it starts");
         });
-        timed(&mut words, 100, || drop(black_box(judge_argv(black_box(&plain), ROOT))));
+        timed(&mut words, 100, || drop(black_box(judge_argv(black_box(&plain), BASE))));
         for script in &scripts {
-            timed(&mut each, 1, || drop(black_box(judge_script(black_box(script), ROOT))));
+            timed(&mut each, 1, || drop(black_box(judge_script(black_box(script), BASE))));
         }
-        timed(&mut large, 1, || drop(black_box(judge_script(black_box(&long), ROOT))));
+        timed(&mut large, 1, || drop(black_box(judge_script(black_box(&long), BASE))));
     }
     heading("a command, judged");
     ratio("four words / starting a program", &started, &words, None);

@@ -542,7 +542,7 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
     let bindings = config.bindings();
     let workspace = match &bindings.workspace {
         None => None,
-        Some(root) => Some(open_workspace(&data_dir.config(), root, data_dir.path())?),
+        Some(root) => Some(open_workspace(&data_dir.config(), root, data_dir.path(), &config.credential_files())?),
     };
     Ok(Bound {
         endpoints: bindings.endpoints.clone(),

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use environment::{is_settable, takes_a_secret};
-use guard::{Judgement, judge_argv, judge_script};
+use guard::{Base, Judgement, judge_argv, judge_script};
 
 /// One variable of a command's environment.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -92,9 +92,10 @@ impl Execution {
     }
 
     fn judged(&self, root: &str) -> Result<Judgement, String> {
+        let base = Base { root, workdir: self.workdir() };
         let judged = match (&self.argv, &self.script) {
-            (Some(argv), _) => judge_argv(argv, root),
-            (None, script) => judge_script(script.as_deref().unwrap_or_default(), root),
+            (Some(argv), _) => judge_argv(argv, base),
+            (None, script) => judge_script(script.as_deref().unwrap_or_default(), base),
         };
         judged.map_err(|unread| unread.words().to_owned())
     }
@@ -284,7 +285,12 @@ async fn what_would_run(
     wanted: &Execution,
 ) -> Result<Preview, Failure> {
     let workdir = wanted.workdir();
-    let place = terminal.workdir(workdir).await?;
+    let place = terminal.workdir(workdir).await.map_err(|fault| match fault {
+        BrokerFault::RuleDenied => Failure::public(
+            "a rule denies the directory that the command would run in\nhelp: name another `workdir`; an operator may change the rule",
+        ),
+        fault => fault.into(),
+    })?;
     if wanted.runs_on() && !place.lasts {
         return Err(BrokerFault::NotLasting.into_public());
     }
@@ -304,7 +310,7 @@ async fn what_would_run(
     let how = if wanted.runs_on() { "in the background, after this call too, " } else { "" };
     let _ = writeln!(text, "{how}for {} s at most", wanted.seconds());
     let mut rests_on = Vec::new();
-    for path in shown::own_programs(&judgement, workdir, &root) {
+    for path in shown::own_programs(&judgement, &root) {
         match workspace.read(&path, MAX_READ_BYTES).await {
             Ok(content) => {
                 rests_on.push(Sha256::digest(&content).into());

@@ -10,7 +10,7 @@ const MAX_SHOWN: usize = 400;
 /// What was found, one command a line.
 pub(super) fn judgement(judgement: &Judgement) -> String {
     let mut text = format!("{}: {}\n", judgement.class().as_str(), judgement.why.words());
-    for Segment { words, why } in &judgement.segments {
+    for Segment { words, why, .. } in &judgement.segments {
         let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         let short: String = words.chars().take(MAX_SHOWN).collect();
         let more = if short.len() < words.len() { " …" } else { "" };
@@ -42,36 +42,99 @@ pub(super) fn acts_on(judgement: &Judgement, argv: Option<&[String]>, script: Op
     texts
 }
 
-/// Programs that take a file of the workspace and run it.
+/// Programs that take a file of the workspace and run it, without the version that their names may end in.
 const RUNNERS: &[&str] = &[
-    "ash", "awk", "bash", "bun", "dash", "deno", "fish", "gawk", "java", "julia", "ksh", "lua", "make", "node", "perl",
-    "php", "python", "python3", "ruby", "sed", "sh", "source", ".", "tclsh", "zsh",
+    "ash",
+    "awk",
+    "bash",
+    "bun",
+    "cmake",
+    "csh",
+    "dash",
+    "deno",
+    "elixir",
+    "fish",
+    "gawk",
+    "gmake",
+    "groovy",
+    "guile",
+    "java",
+    "julia",
+    "just",
+    "ksh",
+    "lua",
+    "luajit",
+    "make",
+    "mawk",
+    "ninja",
+    "node",
+    "nodejs",
+    "osascript",
+    "perl",
+    "php",
+    "pypy",
+    "python",
+    "rbash",
+    "rscript",
+    "ruby",
+    "sed",
+    "sh",
+    "source",
+    ".",
+    "tclsh",
+    "tcsh",
+    "ts-node",
+    "tsx",
+    "zsh",
 ];
 
-/// Files of the workspace that would be run, relative to its root.
-pub(super) fn own_programs(judgement: &Judgement, workdir: &str, root: &str) -> Vec<String> {
+/// Files of the workspace that would be run, relative to its root. Which of its words a program takes for the file depends on its
+/// options, so that every one counts that may name a file.
+pub(super) fn own_programs(judgement: &Judgement, root: &str) -> Vec<String> {
     let mut paths = Vec::new();
-    for segment in judgement.segments.iter().filter(|segment| segment.why.class() > Class::Low) {
-        let Some((program, rest)) = segment.words.split_first() else { continue };
+    for Segment { words, dirs, .. } in judgement.segments.iter().filter(|segment| segment.why.class() > Class::Low) {
+        let Some((program, rest)) = words.split_first() else { continue };
+        let mut named: Vec<String> = Vec::new();
         if program.contains('/') {
-            paths.extend(below(program, workdir, root));
+            named.push(program.clone());
         }
-        let name = program.rsplit('/').next().unwrap_or_default();
-        if RUNNERS.contains(&name) || name.starts_with("python") {
-            let file = rest.iter().find(|word| !word.starts_with('-'));
-            paths.extend(file.and_then(|file| below(file, workdir, root)));
+        let name = program.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        if RUNNERS.contains(&&*name)
+            || RUNNERS.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || "-.".contains(c)))
+        {
+            for (at, word) in rest.iter().enumerate() {
+                named.extend(operand(word).map(str::to_owned));
+                // A module is a file too.
+                if word == "-m" {
+                    let module = rest.get(at + 1).map(|module| module.replace('.', "/"));
+                    named.extend(
+                        module.into_iter().flat_map(|path| [format!("{path}.py"), format!("{path}/__main__.py")]),
+                    );
+                }
+            }
         }
+        paths.extend(dirs.iter().flat_map(|dir| named.iter().filter_map(|path| below(path, dir, root))));
     }
     paths.sort();
     paths.dedup();
     paths
 }
 
+/// The part of a word that can name a file: of `--require=a.js` and `-ra.js` what is behind the option.
+fn operand(word: &str) -> Option<&str> {
+    match word.strip_prefix('-') {
+        None => Some(word),
+        Some(option) => match word.split_once('=') {
+            Some((_, value)) => Some(value),
+            None => option.get(1..).filter(|value| !option.starts_with('-') && value.contains(['.', '/'])),
+        },
+    }
+}
+
 /// A path as it is from the root; none for one that leads elsewhere or is no plain one.
-fn below(path: &str, workdir: &str, root: &str) -> Option<String> {
+fn below(path: &str, dir: &str, root: &str) -> Option<String> {
     let below = match path.strip_prefix('/') {
-        None if workdir == "." => path.to_owned(),
-        None => format!("{workdir}/{path}"),
+        None => format!("{dir}/{path}"),
         Some(_) if root.is_empty() => return None,
         Some(_) => path.strip_prefix(root)?.strip_prefix('/')?.to_owned(),
     };
@@ -83,33 +146,53 @@ fn below(path: &str, workdir: &str, root: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{acts_on, below, judgement, own_programs};
-    use crate::terminal::guard::judge_script;
+    use crate::terminal::guard::{Base, judge_script};
+
+    const BASE: Base<'_> = Base { root: "/ws", workdir: "." };
 
     #[test]
     fn own_programs_are_named_from_the_root() {
-        for (path, workdir, expected) in [
-            ("./x.sh", ".", Some("x.sh")),
+        for (path, dir, expected) in [
+            ("./x.sh", "", Some("x.sh")),
             ("x/y", "a", Some("a/x/y")),
             ("/ws/a//b", "c", Some("a/b")),
-            ("/bin/ls", ".", None),
+            ("/bin/ls", "", None),
             ("../x", "a", None),
-            ("/ws", ".", None),
+            ("/ws", "", None),
         ] {
-            assert_eq!(below(path, workdir, "/ws").as_deref(), expected, "{path}");
+            assert_eq!(below(path, dir, "/ws").as_deref(), expected, "{path}");
         }
-        let judged = judge_script("./run.sh; python3 -u tools/a.py x; bash b.sh; cat c", "/ws").expect("read");
-        assert_eq!(own_programs(&judged, ".", "/ws"), ["b.sh", "run.sh", "tools/a.py"]);
+        let judged = judge_script("./run.sh; python3 -u tools/a.py x; bash b.sh; cat c", BASE).expect("read");
+        assert_eq!(own_programs(&judged, "/ws"), ["b.sh", "run.sh", "tools/a.py", "x"]);
+        // An option may take a word along, or stand at it.
+        for (script, workdir, file) in [
+            ("python3 -W ignore run.py", ".", "run.py"),
+            ("node -r ./a.js b.js", ".", "a.js"),
+            ("node -r ./a.js b.js", ".", "b.js"),
+            ("node -r./a.js b.js", ".", "a.js"),
+            ("node --require=a.js b.js", ".", "a.js"),
+            ("perl5.36 -I lib x.pl", ".", "x.pl"),
+            ("env A=1 ruby -Ilib -w x.rb", ".", "x.rb"),
+            ("python3 -m tools.run", ".", "tools/run.py"),
+            ("bash -x -o pipefail x.sh", "a/b", "a/b/x.sh"),
+            ("cd sub && ./x.sh", "a", "a/sub/x.sh"),
+            ("make -f rules.mk", ".", "rules.mk"),
+        ] {
+            let judged = judge_script(script, Base { root: "/ws", workdir }).expect("read");
+            let found = own_programs(&judged, "/ws");
+            assert!(found.iter().any(|path| path == file), "{script}: {found:?}");
+        }
     }
 
     #[test]
     fn every_command_is_a_line_and_words_stay_apart() {
-        let judged = judge_script("cat 'a b' | sudo rm x", "/ws").expect("read");
+        let judged = judge_script("cat 'a b' | sudo rm x", BASE).expect("read");
         let text = judgement(&judged);
         assert!(text.starts_with("high: "), "{text}");
         assert!(text.contains("  low   cat 'a b' (only looks)\n"), "{text}");
         assert!(text.contains("  high  rm x (writes)\n"), "{text}");
         assert_eq!(acts_on(&judged, None, None), [r#"["cat","a b"]"#, r#"["sudo","rm","x"]"#, r#"["rm","x"]"#]);
-        let unknown = judge_script("$X", "/ws").expect("read");
+        let unknown = judge_script("$X", BASE).expect("read");
         assert_eq!(acts_on(&unknown, None, Some("$X")), [r#"["bash","-c","$X"]"#, r#"["$X"]"#, "?"]);
     }
 }

@@ -391,14 +391,17 @@ impl BrokerRequest {
         }
     }
 
-    /// The paths of the workspace that it names.
+    /// The paths of the workspace that it names, the directory of a command among them.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         let (one, several) = match self {
             Self::Open { path, .. }
             | Self::Fingerprint { path }
             | Self::List { path }
             | Self::Write { path, .. }
-            | Self::Remove { path } => (Some(path), &[][..]),
+            | Self::Remove { path }
+            | Self::Workdir { path } => (Some(path), &[][..]),
+            Self::Run { command } => (Some(&command.workdir), &[][..]),
+            Self::Start { command } => (Some(&command.workdir), &[][..]),
             Self::Change { changes } => (None, changes.as_slice()),
             _ => (None, &[][..]),
         };

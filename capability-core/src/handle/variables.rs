@@ -4,17 +4,25 @@
 const NAMES: &[&str] = &[
     "BASHOPTS",
     "BASH_ENV",
+    "BROWSER",
+    "CC",
     "CDPATH",
     "CLASSPATH",
+    "CXX",
     "EDITOR",
     "ENV",
     "FPATH",
     "GCONV_PATH",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ASKPASS",
-    "GIT_EDITOR",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
     "GIT_EXEC_PATH",
-    "GIT_PAGER",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
     "GIT_TEMPLATE_DIR",
+    "GIT_WORK_TREE",
     "GLIBC_TUNABLES",
     "HOME",
     "HOSTALIASES",
@@ -28,6 +36,7 @@ const NAMES: &[&str] = &[
     "LUA_PATH",
     "MAKEFILES",
     "MAKEFLAGS",
+    "MANPAGER",
     "NODE_OPTIONS",
     "NODE_PATH",
     "PAGER",
@@ -37,14 +46,17 @@ const NAMES: &[&str] = &[
     "PERL5OPT",
     "PHPRC",
     "PHP_INI_SCAN_DIR",
-    "PROMPT_COMMAND",
     "PS4",
+    "PYTHONBREAKPOINT",
     "PYTHONHOME",
     "PYTHONPATH",
     "PYTHONSTARTUP",
     "RUBYLIB",
     "RUBYOPT",
-    "RUSTC_WRAPPER",
+    "RUSTC",
+    "RUSTDOC",
+    "RUSTFLAGS",
+    "RUSTUP_TOOLCHAIN",
     "SHELL",
     "SHELLOPTS",
     "SSH_ASKPASS",
@@ -55,9 +67,10 @@ const NAMES: &[&str] = &[
     "_JAVA_OPTIONS",
 ];
 /// How names begin.
-const BEGINNINGS: &[&str] = &["BASH_FUNC_", "DYLD_", "GIT_CONFIG", "GIT_SSH", "LD_"];
+const BEGINNINGS: &[&str] =
+    &["BASH_FUNC_", "CARGO_BUILD_RUSTC", "DYLD_", "GIT_CONFIG", "GIT_SSH", "LD_", "NPM_CONFIG_"];
 /// How names end.
-const ENDS: &[&str] = &["_COMMAND", "_PROXY"];
+const ENDS: &[&str] = &["_COMMAND", "_EDITOR", "_PAGER", "_PROXY", "_WRAPPER"];
 /// How names begin to which no secret is bound, though a command may set them: a runtime reads many of them, and which of
 /// those load something changes from one version to the next.
 const NO_SECRET: &[&str] = &["GIT_", "LC_", "NODE_", "PERL", "PYTHON", "RUBY", "XDG_"];
@@ -130,6 +143,29 @@ mod tests {
             "RUBYLIB",
             "BASH_FUNC_x",
             "PROMPT_COMMAND",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_EDITOR",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_PAGER",
+            "GIT_DIR",
+            "GIT_WORK_TREE",
+            "GIT_PROXY_COMMAND",
+            "MANPAGER",
+            "SYSTEMD_PAGER",
+            "SUDO_EDITOR",
+            "BROWSER",
+            "CC",
+            "cxx",
+            "RUSTC",
+            "RUSTDOC",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "CARGO_BUILD_RUSTC",
+            "CARGO_BUILD_RUSTC_WRAPPER",
+            "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+            "PYTHONBREAKPOINT",
+            "npm_config_script_shell",
+            "NPM_CONFIG_GIT",
         ] {
             assert!(is_execution_control(name) && !is_bindable_variable(name), "{name}");
         }

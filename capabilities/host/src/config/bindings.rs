@@ -266,12 +266,17 @@ pub(super) fn is_absolute(path: &Path) -> bool {
     path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir)
 }
 
-/// Opens the workspace's root, once: what its path leads to later changes nothing. The host's own directory is outside every
-/// workspace.
+/// Opens the workspace's root, once: what its path leads to later changes nothing. The host's own directory and its credentials, each
+/// with the setting that names its file, are outside every workspace: a command has all of it.
 ///
 /// # Errors
-/// [`ConfigError::Wrong`] when there is none, or when it and the host's directory are one in the other.
-pub(crate) fn open_workspace(config: &Path, root: &Path, data_dir: &Path) -> Result<OwnedFd, ConfigError> {
+/// [`ConfigError::Wrong`] when there is none, when it and the host's directory are one in the other, or when a credential lies in it.
+pub(crate) fn open_workspace(
+    config: &Path,
+    root: &Path,
+    data_dir: &Path,
+    credentials: &[(String, PathBuf)],
+) -> Result<OwnedFd, ConfigError> {
     let wrong = |what, help| ConfigError::Wrong { path: config.to_owned(), line: None, what, help };
     let no_directory = |error: std::io::Error| {
         let what = format!("the workspace `{}` cannot be opened: {error}", root.display());
@@ -282,7 +287,22 @@ pub(crate) fn open_workspace(config: &Path, root: &Path, data_dir: &Path) -> Res
         let what = format!("the workspace `{}` holds the data directory, or is held by it", root.display());
         return Err(wrong(what, "name a directory beside it as `root` under `[workspace]`"));
     }
+    let inside = |file: &PathBuf| file.starts_with(root) || places(file).iter().any(|place| place.starts_with(&found));
+    if let Some((setting, _)) = credentials.iter().find(|(_, file)| inside(file)) {
+        let what = format!(
+            "the file that `{setting}` names lies in the workspace `{}`, where commands read it",
+            root.display()
+        );
+        return Err(wrong(what, "move it out of the workspace, and name its new place"));
+    }
     let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed();
     let opened = File::options().read(true).custom_flags(flags).open(&found).map_err(no_directory)?;
     Ok(opened.into())
+}
+
+/// Where a file is: where its name stands, and where what it is called leads. One that is not there yet is where it would be.
+fn places(file: &Path) -> Vec<PathBuf> {
+    let named = |above: &Path| Some(above.canonicalize().ok()?.join(file.strip_prefix(above).ok()?));
+    let stands = file.ancestors().skip(1).find_map(named);
+    stands.into_iter().chain(file.canonicalize().ok()).collect()
 }

@@ -181,3 +181,59 @@ async fn a_workspace_is_a_directory_beside_the_hosts_own() {
     config(&dir.path().join("notes"));
     drop(open(&dir).unwrap());
 }
+
+/// A command has the whole workspace, so that no credential of the host's lies in it, whichever setting names it and however.
+#[tokio::test]
+async fn no_credential_of_the_hosts_lies_in_the_workspace() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(open(&dir).unwrap());
+    let (data, notes) = (dir.path().join("data"), dir.path().join("notes"));
+    std::fs::create_dir_all(notes.join("deep")).unwrap();
+    for place in [&notes, &dir.path().to_owned()] {
+        crate::data_dir::write_private(&place.join("token"), b"12345678\n").unwrap();
+    }
+    // A name outside that leads inside, and one inside that leads outside: whoever changes the workspace changes what it leads to.
+    std::os::unix::fs::symlink(notes.join("token"), dir.path().join("in")).unwrap();
+    std::os::unix::fs::symlink(dir.path().join("token"), notes.join("out")).unwrap();
+    std::os::unix::fs::symlink(&notes, dir.path().join("link")).unwrap();
+    let refused = |root: &std::path::Path, settings: &str| {
+        let text = format!("[workspace]\nroot = {root:?}\n{settings}");
+        crate::data_dir::write_private(&data.join("config.toml"), text.as_bytes()).unwrap();
+        open(&dir).err().map(|error| error.to_string())
+    };
+    let secret = |file: &std::path::Path| format!("[secrets.deploy]\nfile = {file:?}\n");
+    for file in ["notes/token", "notes/deep/not-there-yet", "notes/no/such/token", "in", "notes/out", "link/token"] {
+        let told = refused(&notes, &secret(&dir.path().join(file))).expect(file);
+        assert!(
+            told.contains("`secrets.deploy` names lies in the workspace") && told.contains("\nhelp: "),
+            "{file}: {told}"
+        );
+    }
+    let inside = notes.join("token");
+    for (setting, settings) in [
+        ("endpoints.searxng", format!("[endpoints.searxng]\nurl = \"https://search.lan\"\ntoken_file = {inside:?}\n")),
+        ("secrets.line", format!("[secrets.line]\ndotenv = {inside:?}\nkey = \"A\"\n")),
+        (
+            "repositories.code",
+            format!(
+                "[repositories.code]\nurl = \"https://code.lan/x.git\"\nuser = \"me\"\npassword_file = {inside:?}\n"
+            ),
+        ),
+        (
+            "mail",
+            format!(
+                "[mail]\nserver = \"mail.lan:465\"\nuser = \"me\"\npassword_file = {inside:?}\nfrom = \"me@mail.lan\"\nrecipients = [\"a@mail.lan\"]\n"
+            ),
+        ),
+        (
+            "mcp.servers.lab.token_file",
+            format!("[mcp.servers.lab]\nurl = \"https://lab.lan/mcp\"\ntoken_file = {inside:?}\n"),
+        ),
+    ] {
+        let told = refused(&notes, &settings).expect(setting);
+        assert!(told.contains(&format!("`{setting}` names lies in the workspace")), "{setting}: {told}");
+    }
+    // The workspace by another name is the same, and a file beside it is where it should be.
+    assert!(refused(&dir.path().join("link"), &secret(&inside)).is_some());
+    assert_eq!(refused(&notes, &secret(&dir.path().join("token"))), None);
+}

@@ -33,6 +33,11 @@ pub enum PackageFault {
         /// What is wrong.
         what: String,
     },
+    /// It has a key that would have something installed.
+    Installs {
+        /// The key.
+        key: String,
+    },
     /// It calls itself otherwise than its folder is called.
     NotItsFolder {
         /// What it calls itself.
@@ -56,6 +61,10 @@ impl PackageFault {
             Self::TooDeep(_) => "put the files into fewer folders, at most 8 deep".to_owned(),
             Self::TooLarge => "a skill has at most 4 MiB: split it".to_owned(),
             Self::Missing(_) => "a skill has a `skill.toml` and a `SKILL.md` in a folder of its name".to_owned(),
+            Self::Installs { .. } => {
+                "take the key out: nothing is installed for a skill. Whoever needs something asks a person with `dependency.request`"
+                    .to_owned()
+            }
             Self::Manifest { .. } => {
                 "keys are `name`, `version`, `description`, `compatible`, `resources`, and tables `[[tool]]`, `[[mcp]]`, `[[rule]]`"
                     .to_owned()
@@ -79,6 +88,7 @@ impl fmt::Display for PackageFault {
             Self::TooDeep(path) => write!(f, "`{path}` lies deeper than a skill goes"),
             Self::TooLarge => f.write_str("the skill is larger than one may be"),
             Self::Missing(file) => write!(f, "there is no `{file}`"),
+            Self::Installs { key } => write!(f, "`skill.toml` has `{key}`, which would install something"),
             Self::Manifest { line, what } => write!(f, "`skill.toml` line {line}: {what}"),
             Self::NotItsFolder { name } => {
                 write!(f, "the skill calls itself `{name}`, and its folder is called otherwise")

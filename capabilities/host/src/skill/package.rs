@@ -55,6 +55,9 @@ impl Package {
         if self.manifest.len() > MAX_MANIFEST_BYTES || self.instructions.len() > MAX_INSTRUCTION_BYTES {
             return Err(PackageFault::TooLarge);
         }
+        if let Some(key) = installs(&self.manifest) {
+            return Err(PackageFault::Installs { key });
+        }
         let manifest: SkillManifest = parsed(&self.manifest)?;
         if manifest.name != name {
             return Err(PackageFault::NotItsFolder { name: manifest.name });
@@ -92,6 +95,43 @@ impl Package {
             _ => self.resources.get(path).map(Vec::as_slice),
         }
     }
+}
+
+/// The first key of a manifest that would have something installed, wherever it stands. It would be refused as unknown too; what
+/// it needs is said once.
+fn installs(manifest: &[u8]) -> Option<String> {
+    const KEYS: &[&str] = &[
+        "apt",
+        "brew",
+        "cargo",
+        "dependencies",
+        "dependency",
+        "install",
+        "installs",
+        "npm",
+        "packages",
+        "pip",
+        "post_install",
+        "requirements",
+        "requires",
+        "setup",
+    ];
+    fn within(value: &toml::Value) -> Option<String> {
+        match value {
+            toml::Value::Table(table) => table.iter().find_map(|(key, value)| {
+                let plain = key.to_ascii_lowercase().replace('-', "_");
+                if KEYS.contains(&plain.as_str()) { Some(key.clone()) } else { within(value) }
+            }),
+            toml::Value::Array(values) => values.iter().find_map(within),
+            _ => None,
+        }
+    }
+    let manifest: toml::Table = toml::from_str(core::str::from_utf8(manifest).ok()?).ok()?;
+    // What a rule asks about is no recipe.
+    manifest
+        .iter()
+        .filter(|(key, _)| *key != "rule")
+        .find_map(|(key, value)| within(&toml::Value::Table(core::iter::once((key.clone(), value.clone())).collect())))
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(manifest: &[u8]) -> Result<T, PackageFault> {

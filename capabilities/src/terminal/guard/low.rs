@@ -1,12 +1,13 @@
 //! Whether a command is one that only looks: its name, each of its options and each of its operands are known.
 
 use super::Why;
-use super::paths::{Place, is_sensitive, place};
+use super::paths::Place;
+use super::site::Site;
 use super::tables::{FIND, LOW, Low, Operands};
 use super::word::Word;
 
 /// Why a command is not known to only look; nothing when it is.
-pub(super) fn check(words: &[Word], root: &str) -> Result<(), Why> {
+pub(super) fn check(words: &[Word], site: &Site<'_>) -> Result<(), Why> {
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     if words.iter().any(|word| !word.literal) {
         return Err(Why::Computed);
@@ -16,9 +17,9 @@ pub(super) fn check(words: &[Word], root: &str) -> Result<(), Why> {
         return Err(Why::RunsFile);
     }
     match *name {
-        "find" => find(rest, root),
-        "git" => git(rest, root),
-        name => known(name, rest, root),
+        "find" => find(rest, site),
+        "git" => git(rest, site),
+        name => known(name, rest, site),
     }
 }
 
@@ -26,13 +27,13 @@ fn row(name: &str) -> Option<&'static Low> {
     LOW.iter().find(|row| row.name == name)
 }
 
-fn known(name: &str, rest: &[&str], root: &str) -> Result<(), Why> {
+fn known(name: &str, rest: &[&str], site: &Site<'_>) -> Result<(), Why> {
     let row = row(name).ok_or(Why::UnknownCommand)?;
-    let (operands, with) = options(row, rest, root)?;
-    self::operands(row, &operands, &with, root)
+    let (operands, with) = options(row, rest, site)?;
+    self::operands(row, &operands, &with, site)
 }
 
-fn git(rest: &[&str], root: &str) -> Result<(), Why> {
+fn git(rest: &[&str], site: &Site<'_>) -> Result<(), Why> {
     let rest = match rest.split_first() {
         Some((&"--no-pager", rest)) => rest,
         _ => rest,
@@ -41,7 +42,7 @@ fn git(rest: &[&str], root: &str) -> Result<(), Why> {
     if subcommand.starts_with('-') {
         return Err(Why::UnknownOption);
     }
-    known(&format!("git {subcommand}"), rest, root)
+    known(&format!("git {subcommand}"), rest, site)
 }
 
 fn listed(list: &str, option: &str) -> bool {
@@ -49,7 +50,7 @@ fn listed(list: &str, option: &str) -> bool {
 }
 
 /// What is left once every option is known: the operands, and the options that stand.
-fn options<'a>(row: &Low, rest: &[&'a str], root: &str) -> Result<(Vec<&'a str>, Vec<&'a str>), Why> {
+fn options<'a>(row: &Low, rest: &[&'a str], site: &Site<'_>) -> Result<(Vec<&'a str>, Vec<&'a str>), Why> {
     let (mut operands, mut with) = (Vec::new(), Vec::new());
     let mut words = rest.iter().copied();
     while let Some(word) = words.next() {
@@ -77,7 +78,7 @@ fn options<'a>(row: &Low, rest: &[&'a str], root: &str) -> Result<(Vec<&'a str>,
         };
         // No value that is known here is a file: what looks like one is looked at.
         if value.contains('/') {
-            file(value, root)?;
+            file(value, site)?;
         }
     }
     Ok((operands, with))
@@ -109,8 +110,8 @@ fn cluster<'a>(row: &Low, word: &'a str) -> Result<Cluster<'a>, Why> {
     Ok(Cluster::Flags)
 }
 
-fn operands(row: &Low, operands: &[&str], with: &[&str], root: &str) -> Result<(), Why> {
-    let files = |files: &[&str]| files.iter().try_for_each(|path| file(path, root));
+fn operands(row: &Low, operands: &[&str], with: &[&str], site: &Site<'_>) -> Result<(), Why> {
+    let files = |files: &[&str]| files.iter().try_for_each(|path| file(path, site));
     match row.operands {
         Operands::None if operands.is_empty() => Ok(()),
         Operands::None => Err(Why::UnknownOption),
@@ -146,23 +147,23 @@ fn prints_lines(script: &str) -> bool {
 }
 
 /// A file that is read.
-fn file(path: &str, root: &str) -> Result<(), Why> {
-    if is_sensitive(path) {
+fn file(path: &str, site: &Site<'_>) -> Result<(), Why> {
+    if site.is_sensitive(path) {
         return Err(Why::Sensitive);
     }
     // `REVISION:path` names a path in the repository, whatever it looks like.
     let named = path.rsplit_once(':').map_or(path, |(_, named)| named);
-    match place(path, root, true).max(place(named, root, true)) {
+    match site.place(path, true).max(site.place(named, true)) {
         Place::Inside | Place::Nothing => Ok(()),
         Place::Unknown => Err(Why::Computed),
         Place::Outside => Err(Why::ReadsOutside),
     }
 }
 
-fn find(rest: &[&str], root: &str) -> Result<(), Why> {
+fn find(rest: &[&str], site: &Site<'_>) -> Result<(), Why> {
     let expression = rest.iter().position(|word| word.starts_with('-') || matches!(*word, "(" | "!"));
     let (folders, mut tests) = rest.split_at(expression.unwrap_or(rest.len()));
-    folders.iter().try_for_each(|folder| file(folder, root))?;
+    folders.iter().try_for_each(|folder| file(folder, site))?;
     while let Some((test, left)) = tests.split_first() {
         let (_, valued) = FIND.iter().find(|(known, _)| known == test).ok_or(Why::UnknownOption)?;
         tests = left.get(usize::from(*valued)..).ok_or(Why::UnknownOption)?;

@@ -10,7 +10,9 @@ mod never;
 mod paths;
 mod reach;
 mod script;
+mod site;
 mod tables;
+mod walk;
 mod word;
 
 use std::borrow::Cow;
@@ -22,7 +24,14 @@ use unicode_normalization::UnicodeNormalization;
 pub use script::{Direction, MAX_DEPTH, Script, Simple, Unread};
 pub use word::Word;
 
-use reach::Reached;
+/// Where a command would run: what its relative paths are relative to.
+#[derive(Debug, Clone, Copy)]
+pub struct Base<'a> {
+    /// The workspace's own path, empty when it is not known.
+    pub root: &'a str,
+    /// The directory, relative to that root; `.` for the root itself.
+    pub workdir: &'a str,
+}
 
 /// The most commands of one script.
 pub const MAX_COMMANDS: usize = 256;
@@ -77,7 +86,9 @@ pub enum Why {
     RunsFile,
     /// It reads outside the workspace.
     ReadsOutside,
-    /// It names a path that often holds secrets.
+    /// It runs in a directory where nothing may be changed.
+    InProtected,
+    /// It names a path that often holds secrets, or runs in one.
     Sensitive,
     /// It writes outside the workspace.
     WritesOutside,
@@ -103,6 +114,7 @@ impl Why {
             Self::Writes => "writes",
             Self::RunsFile => "runs a file by its path",
             Self::ReadsOutside => "reads outside the workspace",
+            Self::InProtected => "runs where nothing may be changed",
             Self::Sensitive => "names a path that often holds secrets",
             Self::WritesOutside => "writes outside the workspace",
             Self::WritesProtected => "writes to what is protected",
@@ -128,6 +140,7 @@ impl Why {
             Self::Never => Some(Raise::deny(Concern::GuardBlock)),
             Self::WritesOutside => Some(Raise::deny(Concern::OutsideWorkspace)),
             Self::WritesProtected => Some(Raise::deny(Concern::ProtectedPath)),
+            Self::InProtected => Some(Raise::ask_fresh(Concern::ProtectedPath)),
             Self::Sensitive => Some(Raise::ask_fresh(Concern::SensitivePath)),
             Self::ReadsOutside => Some(Raise::ask_fresh(Concern::OutsideWorkspace)),
             _ => Some(Raise::ask_fresh(Concern::GuardHigh)),
@@ -142,6 +155,8 @@ pub struct Segment {
     pub words: Vec<String>,
     /// The gravest thing about it.
     pub why: Why,
+    /// The directories that it may run in, from the workspace's root on: empty for the root itself, with `..` in front outside.
+    pub dirs: BTreeSet<String>,
 }
 
 /// What was found.
@@ -175,16 +190,16 @@ impl Judgement {
     }
 }
 
-/// Judges a script, as `bash` would read it. `root` is the workspace's own path, empty when it is not known.
+/// Judges a script, as `bash` would read it.
 ///
 /// # Errors
 /// [`Unread`] when it cannot be followed to its end: then it is not run.
-pub fn judge_script(text: &str, root: &str) -> Result<Judgement, Unread> {
-    let mut judgement = of_script(text, root)?;
+pub fn judge_script(text: &str, base: Base<'_>) -> Result<Judgement, Unread> {
+    let mut judgement = of_script(text, base)?;
     for candidate in candidates(text) {
         judgement.why = judgement.why.max(Why::OddCharacters);
         // What it might be taken for may be no script at all.
-        if let Ok(other) = of_script(&candidate, root) {
+        if let Ok(other) = of_script(&candidate, base) {
             judgement.join(other);
         }
     }
@@ -195,8 +210,8 @@ pub fn judge_script(text: &str, root: &str) -> Result<Judgement, Unread> {
 ///
 /// # Errors
 /// [`Unread`] when a script that is handed to a shell cannot be followed to its end.
-pub fn judge_argv(argv: &[String], root: &str) -> Result<Judgement, Unread> {
-    let mut judgement = of_argv(argv, root)?;
+pub fn judge_argv(argv: &[String], base: Base<'_>) -> Result<Judgement, Unread> {
+    let mut judgement = of_argv(argv, base)?;
     let mut odd = [Vec::new(), Vec::new()];
     let mut any = false;
     for word in argv {
@@ -208,62 +223,20 @@ pub fn judge_argv(argv: &[String], root: &str) -> Result<Judgement, Unread> {
     }
     if any {
         judgement.why = judgement.why.max(Why::OddCharacters);
-        for other in odd.iter().filter_map(|argv| of_argv(argv, root).ok()) {
+        for other in odd.iter().filter_map(|argv| of_argv(argv, base).ok()) {
             judgement.join(other);
         }
     }
     Ok(judgement)
 }
 
-fn of_argv(argv: &[String], root: &str) -> Result<Judgement, Unread> {
+fn of_argv(argv: &[String], base: Base<'_>) -> Result<Judgement, Unread> {
     let words = argv.iter().map(|text| Word { text: text.clone(), literal: true, quoted: true, assigns: false });
-    let simple = Simple { words: words.collect(), ..Simple::default() };
-    of_commands(&[simple], false, root)
+    walk::judged(&Script::of_words(words.collect()), base)
 }
 
-fn of_script(text: &str, root: &str) -> Result<Judgement, Unread> {
-    let script = Script::read(text)?;
-    let mut judgement = of_commands(&script.commands, script.elaborate, root)?;
-    if script.bomb {
-        judgement.why = Why::Never;
-    }
-    Ok(judgement)
-}
-
-fn of_commands(commands: &[Simple], elaborate: bool, root: &str) -> Result<Judgement, Unread> {
-    let mut reached = Reached::default();
-    for simple in commands {
-        reached.add(&simple.words, &simple.fed, 0)?;
-    }
-    let mut why = Why::OnlyLooks;
-    if commands.len() > MAX_LOW_COMMANDS {
-        why = why.max(Why::Many);
-    }
-    if reached.bomb {
-        why = Why::Never;
-    }
-    if elaborate {
-        why = why.max(Why::Construct);
-    }
-    for simple in commands.iter().chain(&reached.inside) {
-        if simple.assigned {
-            why = why.max(Why::Environment);
-        }
-        for (direction, target) in &simple.redirects {
-            why = why.max(never::redirected(*direction, target, root));
-        }
-    }
-    let segments: Vec<Segment> = reached
-        .commands
-        .iter()
-        .map(|words| {
-            let looks = low::check(words, root).err().unwrap_or(Why::OnlyLooks);
-            let why = looks.max(never::check(words, root));
-            Segment { words: words.iter().map(|word| word.text.clone()).collect(), why }
-        })
-        .collect();
-    why = segments.iter().map(|segment| segment.why).fold(why, Why::max);
-    Ok(Judgement { why, segments, unknown: reached.unknown })
+fn of_script(text: &str, base: Base<'_>) -> Result<Judgement, Unread> {
+    walk::judged(&Script::read(text)?, base)
 }
 
 /// What a text might be taken for: without terminal sequences and unseen characters, and with each character in its plain form.

@@ -1,45 +1,46 @@
 //! What is never run, and where nothing is written.
 
 use super::Why;
-use super::paths::{Place, is_protected, is_sensitive, place};
+use super::paths::Place;
 use super::reach::base;
 use super::script::Direction;
+use super::site::Site;
 use super::tables::{ENDS_MACHINE, NEVER, WRITERS, WRITING_OPTIONS};
 use super::word::Word;
 
 /// The gravest thing about a command besides what it does not say: [`Why::OnlyLooks`] when there is none.
-pub(super) fn check(words: &[Word], root: &str) -> Why {
+pub(super) fn check(words: &[Word], site: &Site<'_>) -> Why {
     let Some((program, rest)) = words.split_first() else { return Why::OnlyLooks };
     let name = base(&program.text);
     if is_never(name, rest) {
         return Why::Never;
     }
     let mut why = Why::OnlyLooks;
-    if rest.iter().chain([program]).any(|word| is_sensitive(&word.text)) {
+    if rest.iter().chain([program]).any(|word| site.is_sensitive(&word.text)) {
         why = Why::Sensitive;
     }
-    written(name, rest).into_iter().fold(why, |why, (path, literal)| why.max(writes(path, literal, root)))
+    written(name, rest).into_iter().fold(why, |why, (path, literal)| why.max(writes(path, literal, site)))
 }
 
 /// What a redirection makes of a command.
-pub(super) fn redirected(direction: Direction, target: &Word, root: &str) -> Why {
+pub(super) fn redirected(direction: Direction, target: &Word, site: &Site<'_>) -> Why {
     match direction {
         Direction::Out if target.text == "-" || target.text.bytes().all(|b| b.is_ascii_digit()) => Why::Construct,
-        Direction::Out => writes(&target.text, target.literal, root),
-        Direction::In if is_sensitive(&target.text) => Why::Sensitive,
-        Direction::In if place(&target.text, root, target.literal) == Place::Outside => Why::ReadsOutside,
+        Direction::Out => writes(&target.text, target.literal, site),
+        Direction::In if site.is_sensitive(&target.text) => Why::Sensitive,
+        Direction::In if site.place(&target.text, target.literal) == Place::Outside => Why::ReadsOutside,
         Direction::In => Why::Construct,
     }
 }
 
-fn writes(path: &str, literal: bool, root: &str) -> Why {
+fn writes(path: &str, literal: bool, site: &Site<'_>) -> Why {
     if is_device(path) {
         return Why::Never;
     }
-    if is_protected(path) {
+    if site.is_protected(path) {
         return Why::WritesProtected;
     }
-    match place(path, root, literal) {
+    match site.place(path, literal) {
         Place::Nothing => Why::Construct,
         Place::Outside => Why::WritesOutside,
         Place::Inside | Place::Unknown => Why::Writes,

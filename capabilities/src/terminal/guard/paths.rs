@@ -2,8 +2,6 @@
 //!
 //! The kernel decides what a command can reach. This decides what a person is told, and what is refused before.
 
-use capability_core::handle::{is_protected_path, is_sensitive_path};
-
 /// What is known of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
@@ -43,27 +41,19 @@ pub(super) fn place(path: &str, root: &str, literal: bool) -> Place {
 }
 
 /// The parts of a word that can be paths: of `REVISION:path` and `--option=path` too, and the whole of it.
-fn paths(word: &str) -> impl Iterator<Item = &str> {
+pub(super) fn paths(word: &str) -> impl Iterator<Item = &str> {
     word.split([':', '=']).chain([word])
-}
-
-/// Whether its name says that it often holds secrets.
-pub(super) fn is_sensitive(word: &str) -> bool {
-    paths(word).any(is_sensitive_path)
-}
-
-/// Whether nothing may write there.
-pub(super) fn is_protected(word: &str) -> bool {
-    paths(word).any(is_protected_path)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_protected, is_sensitive};
+    use super::super::Base;
+    use super::super::site::Site;
 
     /// A command's words are looked at with the names that files are opened by.
     #[test]
     fn names_are_found_wherever_a_word_holds_them() {
+        let site = Site::new(Base { root: "/ws", workdir: "." });
         for word in [
             "HEAD:.env",
             "--file=.ENV.local",
@@ -74,13 +64,13 @@ mod tests {
             ".env:stream",
             "server.pem",
         ] {
-            assert!(is_sensitive(word), "{word}");
+            assert!(site.is_sensitive(word), "{word}");
         }
         for word in [".git/hooks/pre-commit", "HEAD:.git/config", "--into=.bashrc", ".gnupg", ".vscode/tasks.json"] {
-            assert!(is_protected(word), "{word}");
+            assert!(site.is_protected(word), "{word}");
         }
         for word in ["src/main.rs", "secret", "a:b=c", ".gitignore"] {
-            assert!(!is_sensitive(word) && !is_protected(word), "{word}");
+            assert!(!site.is_sensitive(word) && !site.is_protected(word), "{word}");
         }
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Reached {
     pub(super) unknown: bool,
     /// Whether a script inside one has a function that calls itself twice at once.
     pub(super) bomb: bool,
+    /// Whether a script inside one runs commands in another order than they stand in.
+    pub(super) wanders: bool,
     seen: BTreeSet<Vec<String>>,
 }
 
@@ -26,7 +28,7 @@ pub(super) fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or_default()
 }
 
-fn wrapper(name: &str) -> Option<&'static Wrapper> {
+fn wrapper_of(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|wrapper| wrapper.name == name)
 }
 
@@ -60,8 +62,9 @@ impl Reached {
         match name {
             "find" | "fd" | "fdfind" => self.find(rest, depth)?,
             "git" => self.git(rest, depth)?,
+            "source" | "." => self.unknown |= rest.first().is_some_and(|file| !file.literal || is_input(&file.text)),
             _ => {
-                if let Some(wrapper) = wrapper(name) {
+                if let Some(wrapper) = wrapper_of(name) {
                     self.wrapped(wrapper, rest, fed, depth)?;
                 }
             }
@@ -77,6 +80,7 @@ impl Reached {
         let mut script = Script::default();
         script.add(text, depth)?;
         self.bomb |= script.bomb;
+        self.wanders |= script.wanders;
         for simple in script.commands {
             self.add(&simple.words, &simple.fed, depth + 1)?;
             self.inside.push(simple);
@@ -91,6 +95,11 @@ impl Reached {
     }
 
     fn wrapped(&mut self, wrapper: &Wrapper, rest: &[Word], fed: &[String], depth: usize) -> Result<(), Unread> {
+        if wrapper.name == "xargs" {
+            return self.xargs(wrapper, rest, fed, depth);
+        }
+        // What nobody can see before is a command whose name is only known when it runs.
+        self.unknown |= fed.is_empty() && reads_commands(wrapper, rest);
         if wrapper.shell {
             for text in fed {
                 self.script(text, depth + 1)?;
@@ -105,20 +114,46 @@ impl Reached {
             Some(command) if wrapper.shell => self.joined(command, depth),
             Some(command) => self.add(command, fed, depth + 1),
             // An option that is not known may take a word along or not: every word could be the command's first.
-            None => {
-                for at in 0..rest.len() {
-                    let suffix = rest.get(at..).unwrap_or_default();
-                    self.add(suffix, fed, depth + 1)?;
-                    if let Some(word) = suffix.first() {
-                        let text = word.text.split_once('=').map_or(word.text.as_str(), |(_, value)| value);
-                        if text.contains([' ', '\t', '\n', ';']) {
-                            self.script(text, depth + 1)?;
-                        }
-                    }
-                }
-                Ok(())
+            None => self.any_suffix(rest, fed, depth),
+        }
+    }
+
+    /// What `xargs` runs, with words of its input in it or behind it.
+    fn xargs(&mut self, wrapper: &Wrapper, rest: &[Word], fed: &[String], depth: usize) -> Result<(), Unread> {
+        let mut marks: Vec<&str> = vec!["{}"];
+        for (at, word) in rest.iter().enumerate() {
+            let mark = ["--replace=", "-I", "-i", "-J"].iter().find_map(|option| word.text.strip_prefix(option));
+            match mark {
+                Some("") => marks.extend(rest.get(at + 1).map(|word| word.text.as_str())),
+                Some(mark) => marks.push(mark),
+                None => {}
             }
         }
+        let marked: Vec<Word> = rest.iter().map(|word| with_input(word, &marks)).collect();
+        let Some(command) = command_of(wrapper, &marked) else { return self.any_suffix(&marked, fed, depth) };
+        self.add(command, fed, depth + 1)?;
+        // Whatever runs its last words runs words of the input.
+        let runs_more = command.first().is_some_and(|program| wrapper_of(base(&program.text)).is_some());
+        if runs_more {
+            let more: Vec<Word> = command.iter().cloned().chain([Word::computed("…")]).collect();
+            self.add(&more, fed, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Every word could be a command's first.
+    fn any_suffix(&mut self, rest: &[Word], fed: &[String], depth: usize) -> Result<(), Unread> {
+        for at in 0..rest.len() {
+            let suffix = rest.get(at..).unwrap_or_default();
+            self.add(suffix, fed, depth + 1)?;
+            if let Some(word) = suffix.first() {
+                let text = word.text.split_once('=').map_or(word.text.as_str(), |(_, value)| value);
+                if text.contains([' ', '\t', '\n', ';']) {
+                    self.script(text, depth + 1)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What `-exec` and its relatives run.
@@ -130,7 +165,10 @@ impl Reached {
             ) {
                 let command = rest.get(at + 1..).unwrap_or_default();
                 let end = command.iter().position(|word| matches!(word.text.as_str(), ";" | "+"));
-                self.add(command.get(..end.unwrap_or(command.len())).unwrap_or_default(), &[], depth + 1)?;
+                // A file that is found is no word that anybody reads before.
+                let command = command.iter().take(end.unwrap_or(command.len()));
+                let command: Vec<Word> = command.map(|word| with_input(word, &["{}"])).collect();
+                self.add(&command, &[], depth + 1)?;
             }
         }
         Ok(())
@@ -156,6 +194,51 @@ impl Reached {
         }
         Ok(())
     }
+}
+
+/// A word as one that is computed, when something is put into it.
+fn with_input(word: &Word, marks: &[&str]) -> Word {
+    let computed = marks.iter().any(|mark| !mark.is_empty() && word.text.contains(mark));
+    Word { literal: word.literal && !computed, ..word.clone() }
+}
+
+/// Whether a file's name is one of standard input's.
+fn is_input(file: &str) -> bool {
+    matches!(file, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/thread-self/fd/0")
+}
+
+/// Whether a shell reads what it runs from its standard input: it is given no script, or told to.
+fn reads_commands(wrapper: &Wrapper, rest: &[Word]) -> bool {
+    const OTHERS: &[&str] = &["parallel", "runuser", "script", "sg", "ssh", "su"];
+    if !wrapper.shell || matches!(wrapper.name, "eval" | "trap" | "watch") {
+        return false;
+    }
+    if OTHERS.contains(&wrapper.name) {
+        return command_of(wrapper, rest).is_none_or(<[Word]>::is_empty);
+    }
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if is_input(text) {
+            return true;
+        }
+        let Some(letters) = text.strip_prefix(['-', '+']) else { return false };
+        if letters == "-" {
+            return words.next().is_none_or(|file| is_input(&file.text));
+        }
+        if let Some(long) = letters.strip_prefix('-') {
+            if matches!(long, "rcfile" | "init-file") {
+                words.next();
+            }
+        } else if letters.contains('c') {
+            return false;
+        } else if letters.contains('s') {
+            return true;
+        } else if letters.ends_with(['o', 'O']) {
+            words.next();
+        }
+    }
+    true
 }
 
 /// The command that a wrapper was given; none when one of its options is not known.

@@ -57,6 +57,8 @@ pub struct Simple {
     pub assigned: bool,
     /// Texts that it is fed: here-documents and here-strings.
     pub fed: Vec<String>,
+    /// Which of the script's scopes it stands in: a `cd` is one for the commands of its own scope, and of those inside.
+    pub scope: usize,
 }
 
 /// A script's commands, in no particular order.
@@ -68,6 +70,10 @@ pub struct Script {
     pub elaborate: bool,
     /// Whether a function in it calls itself twice at once.
     pub bomb: bool,
+    /// Whether commands may run in another order than they stand in, or more than once: there is a function or a loop.
+    pub wanders: bool,
+    /// The scope around each scope but the outermost, which is 0.
+    scopes: Vec<usize>,
 }
 
 impl Script {
@@ -87,10 +93,26 @@ impl Script {
         !self.elaborate
     }
 
+    /// A command whose words no shell reads.
+    pub(super) fn of_words(words: Vec<Word>) -> Self {
+        Self { commands: vec![Simple { words, ..Simple::default() }], ..Self::default() }
+    }
+
+    /// The scope around one.
+    pub(super) fn around(&self, scope: usize) -> usize {
+        scope.checked_sub(1).and_then(|at| self.scopes.get(at)).copied().unwrap_or_default()
+    }
+
+    /// A new scope in another one.
+    pub(super) fn within(&mut self, scope: usize) -> usize {
+        self.scopes.push(scope);
+        self.scopes.len()
+    }
+
     pub(super) fn add(&mut self, text: &str, depth: usize) -> Result<(), Unread> {
         self.bomb |= never::is_fork_bomb(text);
         let chars: Vec<char> = text.chars().collect();
-        let mut reader = Reader::new(&chars, self, depth);
+        let mut reader = Reader::new(&chars, self, depth, 0);
         List::new(&mut reader).until(End::Text)
     }
 }
@@ -190,6 +212,7 @@ impl<'r, 'a, 's> List<'r, 'a, 's> {
                     self.reader.elaborate();
                     if self.reader.peek_at(1) != Some('(') || !self.reader.arithmetic(0)? {
                         self.reader.skip(1);
+                        self.reader.enter();
                         self.brackets += 1;
                         if self.brackets > MAX_DEPTH {
                             return Err(Unread::TooDeep);
@@ -201,7 +224,10 @@ impl<'r, 'a, 's> List<'r, 'a, 's> {
                     self.reader.skip(1);
                     self.reader.elaborate();
                     match self.brackets.checked_sub(1) {
-                        Some(left) => self.brackets = left,
+                        Some(left) => {
+                            self.brackets = left;
+                            self.reader.leave();
+                        }
                         None if end == End::Bracket && self.cases.is_empty() && self.pending.is_empty() => {
                             return Ok(());
                         }
@@ -318,15 +344,22 @@ impl<'r, 'a, 's> List<'r, 'a, 's> {
     /// Takes a word of the shell's own language.
     fn keyword(&mut self, word: &str) -> Result<bool, Unread> {
         match word {
-            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!" => {}
+            "if" | "then" | "elif" | "else" | "fi" | "done" | "{" | "}" | "!" => {}
+            "while" | "until" | "do" => self.reader.wanders(),
             "time" => {
                 self.reader.blanks();
                 while self.reader.take_word("-p") || self.reader.take_word("--") {
                     self.reader.blanks();
                 }
             }
-            "for" | "select" => self.words = Words::Head,
-            "function" => self.words = Words::Name,
+            "for" | "select" => {
+                self.reader.wanders();
+                self.words = Words::Head;
+            }
+            "function" => {
+                self.reader.wanders();
+                self.words = Words::Name;
+            }
             "coproc" => return Err(Unread::Ambiguous),
             "case" => {
                 self.operand()?;

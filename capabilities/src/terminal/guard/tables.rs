@@ -112,6 +112,11 @@ low! {
     "whoami": "", "", NoOperands;
 }
 
+/// Whether it is the name of one that only looks, but for `git`.
+pub(super) fn is_listed_low(name: &str) -> bool {
+    LOW.iter().any(|row| row.name == name)
+}
+
 /// Tests and actions of `find` that only look, and whether each takes a value.
 pub(super) const FIND: &[(&str, bool)] = &[
     ("!", false),

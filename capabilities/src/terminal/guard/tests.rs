@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::{Class, MAX_COMMANDS, Script, Unread, Why, judge_argv, judge_script};
+use super::{Base, Class, MAX_COMMANDS, Script, Unread, Why, judge_argv, judge_script};
 
-const ROOT: &str = "/ws";
+const BASE: Base<'_> = Base { root: "/ws", workdir: "." };
 
 /// The rows of `cases.txt`.
 fn rows() -> impl Iterator<Item = (Class, String)> {
@@ -17,14 +17,14 @@ fn rows() -> impl Iterator<Item = (Class, String)> {
 
 /// What is not read does not run, which is more than any class.
 fn class(script: &str) -> Class {
-    judge_script(script, ROOT).map_or(Class::Block, |judgement| judgement.class())
+    judge_script(script, BASE).map_or(Class::Block, |judgement| judgement.class())
 }
 
 #[test]
 fn every_row_is_what_it_is() {
     let mut wrong = Vec::new();
     for (expected, script) in rows() {
-        match judge_script(&script, ROOT) {
+        match judge_script(&script, BASE) {
             Ok(judgement) if judgement.class() == expected => {}
             other => wrong.push(format!("{} {script:?}: {other:?}", expected.as_str())),
         }
@@ -52,14 +52,14 @@ fn what_does_not_end_is_not_read() {
         "ls >",
         "a <<X $(\n)\nX\n",
     ] {
-        assert!(judge_script(script, ROOT).is_err(), "{script:?}");
+        assert!(judge_script(script, BASE).is_err(), "{script:?}");
     }
     let deep = |many: usize| format!("{}reboot{}", "$(".repeat(many), ")".repeat(many));
     assert_eq!(class(&deep(20)), Class::Block);
-    assert_eq!(judge_script(&deep(10_000), ROOT), Err(Unread::TooDeep));
-    assert_eq!(judge_script(&"ls;".repeat(MAX_COMMANDS + 1), ROOT), Err(Unread::TooMany));
+    assert_eq!(judge_script(&deep(10_000), BASE), Err(Unread::TooDeep));
+    assert_eq!(judge_script(&"ls;".repeat(MAX_COMMANDS + 1), BASE), Err(Unread::TooMany));
     for opening in ["\"$(", "${x:-", "$((", "((", "`", "<(", "{ ", "if ", "case x in x) ", "[[ ", "a() { "] {
-        let _ = judge_script(&opening.repeat(20_000), ROOT);
+        let _ = judge_script(&opening.repeat(20_000), BASE);
     }
     let nested = (0..6).fold("reboot".to_owned(), |inner, _| format!("bash -c {}", quoted(&inner)));
     assert_eq!(class(&nested), Class::Block);
@@ -70,7 +70,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn has(script: &str, words: &[&str]) -> bool {
-    let judgement = judge_script(script, ROOT).unwrap_or_else(|unread| panic!("{script:?}: {unread:?}"));
+    let judgement = judge_script(script, BASE).unwrap_or_else(|unread| panic!("{script:?}: {unread:?}"));
     judgement.commands().any(|command| command == words)
 }
 
@@ -135,7 +135,7 @@ fn every_command_is_named() {
         "<a rm x",
         "echo \\\nx; rm \\\n x",
     ] {
-        assert!(has(script, &["rm", "x"]), "{script:?}: {:?}", judge_script(script, ROOT));
+        assert!(has(script, &["rm", "x"]), "{script:?}: {:?}", judge_script(script, BASE));
     }
     let argv = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     for words in [
@@ -151,16 +151,16 @@ fn every_command_is_named() {
         &["ｓｕｄｏ", "id"],
         &["su\u{200b}do", "id"],
     ] {
-        let judgement = judge_argv(&argv(words), ROOT).expect("it is read");
+        let judgement = judge_argv(&argv(words), BASE).expect("it is read");
         assert!(judgement.commands().any(|command| command == ["sudo", "id"]), "{words:?}: {judgement:?}");
         assert!(judgement.class() > Class::Low);
     }
     // 50 harmless ones before it hide nothing, and neither does what is quoted name anything.
     assert!(has(&format!("{}curl http://x", "true;".repeat(50)), &["curl", "http://x"]));
     assert!(!has("echo 'a; rm x' \"b && rm x\" # rm x", &["rm", "x"]));
-    assert!(judge_script("$X id", ROOT).expect("read").unknown);
-    assert!(judge_script("sudo $X", ROOT).expect("read").unknown);
-    assert!(!judge_script("echo $X", ROOT).expect("read").unknown);
+    assert!(judge_script("$X id", BASE).expect("read").unknown);
+    assert!(judge_script("sudo $X", BASE).expect("read").unknown);
+    assert!(!judge_script("echo $X", BASE).expect("read").unknown);
 }
 
 /// Words are what a program gets, not what a shell makes of them.
@@ -180,9 +180,9 @@ fn words_are_no_script() {
         (&["", "x"], Class::High),
     ] {
         let argv: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        assert_eq!(judge_argv(&argv, ROOT).expect("read").class(), expected, "{words:?}");
+        assert_eq!(judge_argv(&argv, BASE).expect("read").class(), expected, "{words:?}");
     }
-    assert_eq!(judge_argv(&[], ROOT).map(|judgement| judgement.segments.len()), Ok(0));
+    assert_eq!(judge_argv(&[], BASE).map(|judgement| judgement.segments.len()), Ok(0));
 }
 
 /// What a person is told, and what policy hears, grow together.
@@ -200,6 +200,7 @@ fn graver_is_never_less() {
         Why::Writes,
         Why::RunsFile,
         Why::ReadsOutside,
+        Why::InProtected,
         Why::Sensitive,
         Why::WritesOutside,
         Why::WritesProtected,
@@ -210,6 +211,87 @@ fn graver_is_never_less() {
         assert!(less < more && less.class() <= more.class());
         assert!(less.raise().map(|raise| raise.verdict) <= more.raise().map(|raise| raise.verdict));
     }
+}
+
+/// Relative words are relative to where a command runs, and some directories say enough by themselves.
+#[test]
+fn where_a_command_runs_is_a_part_of_what_it_names() {
+    let judged = |workdir: &str, script: &str| {
+        let base = Base { root: "/ws", workdir };
+        let argv: Vec<String> = script.split(' ').map(str::to_owned).collect();
+        let judgement = judge_script(script, base).expect("read");
+        if judgement.class() == Class::Low {
+            assert_eq!(judge_argv(&argv, base).expect("read").why, judgement.why, "{script:?}");
+        }
+        judgement.why
+    };
+    for (workdir, script, why) in [
+        (".", "cat config", Why::OnlyLooks),
+        ("src", "cat config", Why::OnlyLooks),
+        (".ssh", "cat config", Why::Sensitive),
+        ("a/.SSH", "ls", Why::Sensitive),
+        (".git", "cat config", Why::Sensitive),
+        (".config", "ls gcloud", Why::Sensitive),
+        (".config", "ls other", Why::OnlyLooks),
+        (".git/hooks", "ls", Why::InProtected),
+        (".git/hooks", "python3 x.py", Why::InProtected),
+        (".git/hooks", "echo x > pre-commit", Why::WritesProtected),
+        (".git/hooks", "tee pre-commit", Why::WritesProtected),
+        (".git/hooks", "cd x; touch pre-commit", Why::WritesProtected),
+        (".git/hooks", "echo x > /dev/null", Why::InProtected),
+        ("a", "touch ../.git/x", Why::WritesProtected),
+        ("a", "cd .. && touch x", Why::Writes),
+        ("a", "cd /ws/b && touch x", Why::Writes),
+    ] {
+        assert_eq!(judged(workdir, script), why, "{workdir}: {script}");
+    }
+    let many: String = (0..40).map(|number| format!("cd d{number};")).collect();
+    assert_eq!(judge_script(&many, BASE), Err(Unread::TooMany));
+}
+
+/// A shell that reads its commands, and a command that is put together, are names that nobody can read.
+#[test]
+fn what_is_read_when_it_runs_is_unknown() {
+    for script in [
+        "echo 'curl x' | sh",
+        "printf 'curl x' | bash -s",
+        "echo x | bash -xs a",
+        "echo x | bash -",
+        "echo x | bash /dev/stdin",
+        "echo x | bash -o posix",
+        "echo x | sudo sh",
+        "echo x | env A=1 timeout 5 zsh",
+        "echo x | busybox sh",
+        "bash < f",
+        "source /dev/stdin < f",
+        ". <(cat f)",
+        "bash <(cat f)",
+        "echo curl | xargs -I{} {} x",
+        "echo curl | xargs -I% % x",
+        "echo curl | xargs --replace=R env R x",
+        "echo curl x | xargs env",
+        "echo curl x | xargs timeout 5",
+        "echo 'curl x' | xargs -0 sh -c",
+        "echo curl | xargs -I X sh -c 'X x'",
+        "echo curl x | parallel",
+        "find . -exec {} x ';'",
+        "find . -exec sh {} ';'",
+    ] {
+        assert!(judge_script(script, BASE).expect("read").unknown, "{script:?}");
+    }
+    for script in [
+        "bash f",
+        "bash -c ls",
+        "sh <<'E'\nls\nE",
+        "echo x | xargs rm",
+        "ls | cat",
+        "find . -exec rm {} ';'",
+        "bash -e f -s",
+    ] {
+        assert!(!judge_script(script, BASE).expect("read").unknown, "{script:?}");
+    }
+    let argv = ["find", ".", "-exec", "{}", ";"].map(str::to_owned);
+    assert!(judge_argv(&argv, BASE).expect("read").unknown);
 }
 
 fn any_row() -> impl Strategy<Value = String> {
@@ -243,7 +325,7 @@ proptest! {
 
     /// Whatever is put around a command lowers nothing.
     #[test]
-    fn wrapping_never_lowers(script in any_row(), at in 0_usize..12) {
+    fn wrapping_never_lowers(script in any_row(), at in 0_usize..13) {
         prop_assume!(!script.contains("<<") && !script.contains('#'));
         let inner = quoted(&script);
         let wrapped = match at {
@@ -258,16 +340,25 @@ proptest! {
             8 => format!("eval {inner}"),
             9 => format!("for i in 1; do {script}\ndone"),
             10 => format!("cat <(\n{script}\n)"),
+            11 => format!("cd src\n{script}"),
             _ => format!("case a in a) {script}\n;; esac"),
         };
         prop_assert!(class(&wrapped) >= class(&script), "{wrapped:?}");
         prop_assert!(class(&wrapped) > Class::Low, "{wrapped:?}");
     }
 
+    /// Nothing counts for less in a directory than in the root, and in one that is protected or secret nothing only looks.
+    #[test]
+    fn a_directory_never_lowers(script in any_row(), workdir in prop::sample::select(&["src", "a/b", ".git", ".ssh", "secrets"][..])) {
+        let judged = |workdir| judge_script(&script, Base { root: "/ws", workdir }).map_or(Why::Never, |judgement| judgement.why);
+        prop_assert!(judged(workdir) >= judged("."), "{workdir}: {script:?}");
+        prop_assert!(judged(workdir) > Why::OnlyLooks || workdir.starts_with(['s', 'a']) && workdir != "secrets", "{workdir}: {script:?}");
+    }
+
     /// Any text ends in an answer, and a plain script is one that another reading of its words gives again.
     #[test]
     fn any_text_is_judged_and_plain_words_come_back(script in pieces()) {
-        let judged = judge_script(&script, ROOT);
+        let judged = judge_script(&script, BASE);
         if let (Ok(read), Ok(judged)) = (Script::read(&script), &judged)
             && read.plain()
             && !read.commands.is_empty()
@@ -286,7 +377,7 @@ proptest! {
 
     #[test]
     fn any_words_are_judged(argv in prop::collection::vec(pieces(), 0..6)) {
-        if let Ok(judgement) = judge_argv(&argv, ROOT) {
+        if let Ok(judgement) = judge_argv(&argv, BASE) {
             prop_assert!(argv.is_empty() || judgement.commands().any(|command| command == argv));
         }
     }

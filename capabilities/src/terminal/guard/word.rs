@@ -1,6 +1,7 @@
 //! A script's words: quotes taken away, and whatever runs inside them found.
 
 use super::MAX_COMMANDS;
+use super::never;
 use super::script::{End, List, MAX_DEPTH, Script, Simple, Unread};
 
 /// One word.
@@ -48,13 +49,15 @@ pub(super) struct Reader<'a, 's> {
     at: usize,
     script: &'s mut Script,
     depth: usize,
+    /// The scope that commands are found in.
+    scope: usize,
     /// A here-document was begun in this line: its text comes after the next line break, wherever that stands.
     awaiting: bool,
 }
 
 impl<'a, 's> Reader<'a, 's> {
-    pub(super) const fn new(chars: &'a [char], script: &'s mut Script, depth: usize) -> Self {
-        Self { chars, at: 0, script, depth, awaiting: false }
+    pub(super) const fn new(chars: &'a [char], script: &'s mut Script, depth: usize, scope: usize) -> Self {
+        Self { chars, at: 0, script, depth, scope, awaiting: false }
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -131,13 +134,29 @@ impl<'a, 's> Reader<'a, 's> {
         self.script.elaborate = true;
     }
 
+    pub(super) const fn wanders(&mut self) {
+        self.script.wanders = true;
+    }
+
+    /// A scope begins here. What follows `()` is a function's.
+    pub(super) fn enter(&mut self) {
+        self.blanks();
+        self.script.wanders |= self.peek() == Some(')');
+        self.scope = self.script.within(self.scope);
+    }
+
+    /// It ends.
+    pub(super) fn leave(&mut self) {
+        self.scope = self.script.around(self.scope);
+    }
+
     /// Puts a command down, and gives its number.
     pub(super) fn found(&mut self, command: Simple) -> Result<usize, Unread> {
         let number = self.script.commands.len();
         if number >= MAX_COMMANDS {
             return Err(Unread::TooMany);
         }
-        self.script.commands.push(command);
+        self.script.commands.push(Simple { scope: self.scope, ..command });
         Ok(number)
     }
 
@@ -158,7 +177,9 @@ impl<'a, 's> Reader<'a, 's> {
             return Err(Unread::TooDeep);
         }
         self.depth += 1;
+        self.enter();
         List::new(self).until(End::Bracket)?;
+        self.leave();
         self.depth -= 1;
         Ok(())
     }
@@ -168,7 +189,11 @@ impl<'a, 's> Reader<'a, 's> {
         if self.depth >= MAX_DEPTH {
             return Err(Unread::TooDeep);
         }
-        self.script.add(text, self.depth + 1)
+        let chars: Vec<char> = text.chars().collect();
+        self.script.bomb |= never::is_fork_bomb(text);
+        let scope = self.script.within(self.scope);
+        let mut reader = Reader::new(&chars, self.script, self.depth + 1, scope);
+        List::new(&mut reader).until(End::Text)
     }
 
     /// The word that begins here; none where none does.
@@ -429,7 +454,7 @@ impl<'a, 's> Reader<'a, 's> {
             return Err(Unread::TooDeep);
         }
         let chars: Vec<char> = text.chars().collect();
-        let mut reader = Reader::new(&chars, self.script, self.depth + 1);
+        let mut reader = Reader::new(&chars, self.script, self.depth + 1, self.scope);
         let mut aside = Word::default();
         while let Some(c) = reader.peek() {
             match c {
