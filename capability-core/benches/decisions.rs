@@ -79,6 +79,7 @@ fn snapshot() -> Arc<ProviderSnapshot> {
             kind: ProviderType::Mcp,
             reach: ProviderReach::Ready,
             whose: Whose::Everybody,
+            credential: capability_core::provider::Credential::Everybodys,
             carries_out: Vec::new(),
         }
     });

@@ -104,6 +104,7 @@ fn decisions(bench: &Bench, tools: usize) -> Vec<ProviderDecision> {
             reach: ProviderReach::Ready,
             whose: Whose::Everybody,
             tools: Vec::new(),
+            credential: capability_core::provider::Credential::Everybodys,
             carries_out: Vec::new(),
         };
         ProviderDecision::of_provided(through, &state, &ProvidedTool::new(definition))

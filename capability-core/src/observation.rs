@@ -15,10 +15,11 @@ use crate::code::Code;
 use crate::contract::{Capability, CapabilityName, Network};
 use crate::executor::{Ended, Outcome};
 use crate::handle::HandleFamily;
+use crate::provider::ProviderType;
 
 /// Where a text comes from, from most to least trusted. No level makes it an instruction.
 ///
-/// It follows from the entry's class and handles, so nothing that a body says can raise it.
+/// It follows from the entry's class and handles, and from who carries it out, so nothing that a body says can raise it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
@@ -26,7 +27,7 @@ pub enum Trust {
     Host,
     /// A capability on this device that reaches nothing but this device. Its files can hold what others wrote.
     OwnDevice,
-    /// A service that the operator configured. It can hand on what others wrote.
+    /// A service that the operator configured, or a person's own machine. It can hand on what others wrote.
     OperatorEndpoint,
     /// Anybody: a public host, or whatever else an external capability reaches.
     PublicNetwork,
@@ -44,9 +45,23 @@ impl Trust {
         }
     }
 
-    /// How far what an entry's body says is to be trusted: as far as the least trusted thing it can reach.
+    /// How far what comes back from a call of an entry is to be trusted: as far as the least trusted thing that its body can
+    /// reach, and no further than whoever carries it out.
+    ///
+    /// What is carried out elsewhere is in nobody's words here. A person's own machine is one that the operator configured, and
+    /// no more than that: it is not this device, and hands on what others wrote. Whoever answers behind a server of somebody
+    /// else's, or behind a gateway, may be anybody.
     #[must_use]
-    pub fn of(entry: &Capability) -> Self {
+    pub fn of(entry: &Capability, carrier: ProviderType) -> Self {
+        let at_least = match carrier {
+            ProviderType::Compiled => Self::Host,
+            ProviderType::Edge => Self::OperatorEndpoint,
+            ProviderType::Mcp | ProviderType::Relay => Self::PublicNetwork,
+        };
+        Self::of_body(entry).max(at_least)
+    }
+
+    fn of_body(entry: &Capability) -> Self {
         let endpoint = entry.holds(HandleFamily::Endpoint);
         // What was given before can be anybody's words; the second time they are still that.
         if entry.holds(HandleFamily::OwnHistory) {
@@ -115,7 +130,9 @@ pub struct Observation {
 impl Observation {
     /// An outcome of a call of `entry`, as data.
     pub(crate) fn of(entry: Option<&'static Capability>, outcome: &Outcome) -> Self {
-        let body = entry.map_or(Trust::PublicNetwork, Trust::of);
+        // Without a decision of its own, this host carries it out.
+        let carrier = outcome.provider().map_or(ProviderType::Compiled, |decision| decision.provider_type);
+        let body = entry.map_or(Trust::PublicNetwork, |entry| Trust::of(entry, carrier));
         let message = |outcome: &Outcome| Content::Message(outcome.message().unwrap_or_default().into_owned());
         let (trust, content) = match outcome.ended() {
             Ended::Executed { result } => {

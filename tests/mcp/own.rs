@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::home::{Home, ended, signal, until};
 use crate::people::client;
-use crate::program::{Age, BOTH, Program, ran, waits, words};
+use crate::program::{Age, BOTH, Program, listing, ran, waits, words};
 use crate::resident::{found, invocation};
 
 /// The table of a server of ours that a session can have of its own; what happens to it is noted in a file.
@@ -163,4 +163,43 @@ fn a_command_that_names_a_server_has_it_for_one_call() {
     // The command lines of the subject have nothing of it.
     let (exit, refused) = home.json(&["invoke", "mcp.call", call]);
     assert_eq!((exit, &refused["code"]), (4, &json!("unsupported_capability")), "{refused}");
+}
+
+/// A server takes a capability over: the list of tools stays what it was, byte for byte, and so does what was found before. That the
+/// call is judged more strictly now is told beside the list.
+#[test]
+fn who_carries_a_tool_out_is_no_part_of_the_list() {
+    for age in BOTH {
+        let home = listing(Home::with_operator());
+        home.configure(&format!(
+            "[mcp]\nlist = \"all\"\n{}carries_out = {{ \"house.greet\" = \"alpha\" }}\n",
+            table(&home.top().join("notes"))
+        ));
+        home.operate(&["optin", "set", "mcp", "on"]).exits(0);
+        home.operate(&["optin", "set", "house", "on"]).exits(0);
+        let _serving = home.serve();
+        let list = |program: &mut Program| {
+            let listed = program.request("tools/list", json!({}))["result"].clone();
+            let tools = listed["tools"].to_string();
+            assert!(tools.contains("\"house-greet\""), "{tools}");
+            (tools, listed["_meta"]["capability-host/facts"]["tools"]["house-greet"].clone())
+        };
+        let mut plain = Program::plain(&home, age);
+        let (tools, fact) = list(&mut plain);
+        assert_eq!(fact, Value::Null);
+        let greet = invocation(&mut plain, "house-greet", &json!({ "name": "a" }));
+        ran(&plain.call("invoke_tool", greet.clone()));
+
+        let mut own = Program::start(&home, age, json!({}), &["--with", "lab"]);
+        let strictest = json!({ "side_effect": "mutating", "network": "external" });
+        let (offline, fact) = list(&mut own);
+        assert_eq!((&fact["admission"], &fact["class"]), (&json!("provider_offline"), &strictest));
+        let connect = invocation(&mut own, "mcp-connect", &json!({ "server": "lab" }));
+        ran(&approved(&home, &mut own, &connect));
+        let (taken, fact) = list(&mut own);
+        assert_eq!((&fact["admission"], &fact["class"]), (&json!("ready"), &strictest));
+        assert_eq!((&offline, &taken), (&tools, &tools));
+        // By what another one found, it is the same tool, and a person is asked now.
+        waits(&own.call("invoke_tool", greet));
+    }
 }

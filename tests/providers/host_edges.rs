@@ -7,7 +7,7 @@ use capability_core::audit::OutcomeKind as Kind;
 use capability_core::executor::{BodyEnd, Outcome, Proposal};
 use capability_core::handle::{BrokerFault, ToolReply};
 use capability_core::provider::{
-    Diagnostic, InMemoryEdge, NoProviders, ProviderDecision, ProviderReach, ProviderState, ProviderType,
+    Credential, Diagnostic, InMemoryEdge, NoProviders, ProviderDecision, ProviderReach, ProviderState, ProviderType,
     Providers as _, RemoteProvider, RemoteProviders, Whose,
 };
 use capability_core::{BoxFuture, Call, Code};
@@ -154,6 +154,7 @@ async fn what_may_change_something_is_carried_out_one_after_the_other() {
         reach: ProviderReach::Ready,
         whose: Whose::Everybody,
         tools: vec![],
+        credential: Credential::Everybodys,
         carries_out: vec![WRITES.into(), READS.into()],
     };
     let bench = Bench::providing(capability_core::approval::GrantLimits::off());

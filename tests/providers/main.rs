@@ -11,6 +11,8 @@ mod fixtures;
 #[cfg(test)]
 mod called;
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod decisions;
 #[cfg(test)]
 mod edges;

@@ -332,6 +332,50 @@ async fn with_another_token_the_list_is_read_again_before_anything_is_called() {
     }
 }
 
+/// A subject's own token is taken away, or given, while a call of it waits approved: what was answered was with whose token it goes
+/// out, and with the other one nothing does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_for_ones_own_token_is_none_for_everybodys_and_the_other_way_round() {
+    let dir = tempfile::tempdir().unwrap();
+    for revision in [REVISIONS[0], REVISIONS[1]] {
+        let file = dir.path().join(revision);
+        let (_web, lab, operator) = with_tokens(revision, &file, &[]).await;
+        let anna = "agent:anna".parse::<Subject>().unwrap();
+        lab.host().set_provider_token(&operator, "lab", None, Some("token-of-all")).await.unwrap();
+        lab.connect("lab").await.unwrap();
+        for own_before in [true, false] {
+            let give = async |own: bool| {
+                let token = own.then_some("token-of-anna");
+                lab.host().set_provider_token(&operator, "lab", Some(&anna), token).await.unwrap();
+                let connected = connect_as(&lab, &operator, "anna").await;
+                assert_eq!(connected.kind(), Kind::Executed, "{revision}: {connected:?} {:?}", connected.message());
+            };
+            let called = || notes(&file).iter().filter(|note| note.starts_with("called")).count();
+            give(own_before).await;
+            let session = lab.session("agent:anna", &["mcp.call:*"]);
+            let asked = lab.ask(&session, "alpha", json!({})).await;
+            let decided = asked.provider().unwrap().clone();
+            let id = asked.approval().unwrap();
+            let carrier = lab.shown(&operator, id).await.provider.unwrap().to_string();
+            let own = "mcp `lab`, with the subject's own credential";
+            assert_eq!(carrier, if own_before { own } else { "mcp `lab`" });
+            lab.approve(&operator, id).await;
+            let before = called();
+            give(!own_before).await;
+            let outcome = lab.host().executor().resume(&session, id).await;
+            assert_eq!(
+                (outcome.code(), outcome.effect()),
+                (Some(Code::ApprovalMismatch), Effect::NotStarted),
+                "{revision} {own_before}: {outcome:?}"
+            );
+            // Nor is what was decided before sent on with the other one, by a call that was under way already.
+            let sent = lab.host().providers().call(&decided, b"{}", session.identity()).await;
+            assert_eq!(sent.err(), Some(BrokerFault::AnotherCredential), "{revision} {own_before}");
+            assert_eq!(called(), before, "{revision} {own_before}: {:?}", notes(&file));
+        }
+    }
+}
+
 /// A server that writes its token into a description puts it nowhere: not before people, not into the store, not into a decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_server_was_given_is_in_no_description() {

@@ -186,7 +186,7 @@ async fn a_sessions_server_carries_out_what_the_operator_lets_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_sessions_server_answers_is_held_to_the_capability() {
     for (tool, kind, effect) in
-        [("beta", Kind::ResultInvalid, Effect::Completed), ("gamma", Kind::Failed, Effect::NotStarted)]
+        [("beta", Kind::ResultInvalid, Effect::Completed), ("gamma", Kind::Rejected, Effect::NotStarted)]
     {
         let carries = format!("carries_out = {{ \"lab.act_read_local\" = \"{tool}\" }}\n");
         let lab = Lab::new(&(config("structured", None) + &carries));
@@ -196,11 +196,53 @@ async fn what_a_sessions_server_answers_is_held_to_the_capability() {
         bind(&lab, &own);
         assert_eq!(connect(&lab, &operator, &own).await.kind(), Kind::Executed, "{tool}");
         let call = Proposal::new(READS, 1, json!({ "behaviour": "answer" }).to_string());
-        let asked = lab.host().executor().invoke(&own, call).await;
-        lab.approve(&operator, asked.approval().unwrap()).await;
-        let outcome = lab.host().executor().resume(&own, asked.approval().unwrap()).await;
+        let mut outcome = lab.host().executor().invoke(&own, call).await;
+        // About what is not there nobody is asked.
+        assert_eq!(outcome.approval().is_some(), tool == "beta", "{tool}: {outcome:?}");
+        if let Some(id) = outcome.approval() {
+            lab.approve(&operator, id).await;
+            outcome = lab.host().executor().resume(&own, id).await;
+        }
         assert_eq!((outcome.kind(), outcome.effect()), (kind, effect), "{tool}: {outcome:?}");
     }
+}
+
+/// What carries a capability out changes its words while a call of it waits, and an operator accepts them: what was answered before
+/// is no answer for that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_accepted_of_a_carrying_tool_later_runs_on_no_earlier_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("tools.json");
+    let write = |said: &str| {
+        let tools = json!([{ "name": "alpha", "description": said, "inputSchema": { "type": "object" } }]);
+        std::fs::write(file.with_extension("new"), tools.to_string()).unwrap();
+        std::fs::rename(file.with_extension("new"), &file).unwrap();
+    };
+    write("reads");
+    let carries = "carries_out = { \"lab.act_read_local\" = \"alpha\" }\n";
+    let lab = Lab::new(&(config("from_file", Some(&file)) + carries));
+    let operator = lab.operator().await;
+    lab.host().set_opt_in(&operator, "lab", true).await.unwrap();
+    let own = lab.session("agent:any", &["mcp.connect:*", READS]);
+    bind(&lab, &own);
+    assert_eq!(connect(&lab, &operator, &own).await.kind(), Kind::Executed);
+    let ask = || Proposal::new(READS, 1, json!({ "behaviour": "answer" }).to_string());
+    let id = lab.host().executor().invoke(&own, ask()).await.approval().unwrap();
+    lab.approve(&operator, id).await;
+
+    write("sends");
+    let change = lab.until("the other words", |lab| lab.host().providers().change("lab", "alpha")).await;
+    let quarantined = lab.host().executor().resume(&own, id).await;
+    assert_eq!((quarantined.code(), quarantined.effect()), (Some(Code::ToolQuarantined), Effect::NotStarted));
+    lab.host().accept_definition(&operator, "lab", "alpha", change.now.digest()).await.unwrap();
+    let outcome = lab.host().executor().resume(&own, id).await;
+    assert_eq!((outcome.code(), outcome.effect()), (Some(Code::ApprovalMismatch), Effect::NotStarted), "{outcome:?}");
+    // Asked again, it is sent, and answers without data.
+    let id = lab.host().executor().invoke(&own, ask()).await.approval().unwrap();
+    lab.approve(&operator, id).await;
+    let outcome = lab.host().executor().resume(&own, id).await;
+    assert_eq!(outcome.message().as_deref(), Some("the provider's tool answered without data"), "{outcome:?}");
+    lab.host().close().await;
 }
 
 /// A name that is none, or everybody's, is refused with what is near; and what no session names for long is gone.

@@ -1,10 +1,19 @@
 //! One order, one text, whatever the state.
 
-use capability_core::provider::{AdmissionStatus, ProviderDecision};
-use capability_core::surface::{LeftOut, RESIDENT_BUDGET, SurfaceOptions};
+use capability_core::approval::GrantLimits;
+use capability_core::contract::{Class, Network, SideEffect};
+use capability_core::provider::{
+    AdmissionStatus, Carries, ExplicitBinding, ProviderDecision, ProviderReach, ProviderSnapshot, ProviderState,
+    ProviderType, Whose,
+};
+use capability_core::surface::{FoundTool, LeftOut, RESIDENT_BUDGET, Surface, SurfaceCall, SurfaceOptions, Tool};
+use capability_core::{Code, audit::OutcomeKind as Kind};
 use proptest::prelude::*;
 
+use serde_json::json;
+
 use crate::fixtures::Bench;
+use crate::fixtures::providers::{provider, tool};
 use crate::tools::{all, compiled, definition, in_state, names, provided, surface};
 
 fn some(bench: &Bench) -> Vec<ProviderDecision> {
@@ -125,6 +134,94 @@ fn providers_come_and_go_and_the_catalog_stays_what_it_is() {
     for status in [AdmissionStatus::Hidden, AdmissionStatus::Unsupported, AdmissionStatus::Malformed] {
         assert_eq!(names(&of(status)), ["tool_search", "invoke_tool"]);
         assert_eq!(of(status).tools().len(), 0);
+    }
+}
+
+const READS: &str = "lab.act_read_local";
+
+/// Who might carry a capability out, as a host's snapshot has it.
+fn carriers(bench: &Bench) -> Vec<(Class, Option<(ProviderState, Option<ExplicitBinding>)>)> {
+    let session = bench.session.identity().id;
+    let own = Class::new(SideEffect::ReadOnly, Network::Local);
+    let of = |kind| ProviderState { carries_out: vec![READS.into()], ..provider(kind, "desk", vec![]) };
+    let chosen = |kind| {
+        let binding =
+            ExplicitBinding { session: Some(session), capability: READS.into(), kind, provider: "desk".into() };
+        (of(kind), Some(binding))
+    };
+    let mcp = |reach| ProviderState {
+        reach,
+        whose: Whose::Session(session),
+        tools: vec![tool("desk", "find")],
+        carries_out: vec![Carries { capability: READS.into(), by: Some("find".into()) }],
+        ..of(ProviderType::Mcp)
+    };
+    vec![
+        (own, None),
+        (own, Some((of(ProviderType::Edge), None))),
+        (Class::new(SideEffect::ReadOnly, Network::External), Some(chosen(ProviderType::Relay))),
+        (Class::STRICTEST, Some((mcp(ProviderReach::Ready), None))),
+        (Class::STRICTEST, Some((mcp(ProviderReach::Offline("it went away")), None))),
+    ]
+}
+
+/// Whoever carries a capability out makes its class stricter, and with it nothing that is listed: neither the array, nor a tool's own
+/// class, nor what it is selected by. That another class counts now is a fact beside it.
+#[tokio::test]
+async fn a_class_that_counts_for_now_is_a_fact_and_no_part_of_the_list() {
+    let bench = Bench::providing(GrantLimits::off());
+    let all = SurfaceOptions { every_compiled: true, ..SurfaceOptions::default() };
+    let none = SurfaceOptions { budget: 0, ..SurfaceOptions::default() };
+    let listed = |options: &SurfaceOptions| Surface::of_session(&bench.executor, &bench.session, options);
+    let of_compiled = |made: &Surface| -> Vec<_> {
+        let compiled = made.tools().iter().filter(|tool| !tool.is_foreign());
+        let row = |tool: &Tool| {
+            (tool.name().to_string(), tool.class(), tool.is_idempotent(), tool.selection(bench.executor.registry()))
+        };
+        compiled.map(row).collect()
+    };
+    let search = || -> FoundTool {
+        match listed(&none).call("tool_search", br#"{"query":"lab.act_read_local"}"#) {
+            SurfaceCall::Found(found) => {
+                found.tools.into_iter().find(|tool| tool.name == "lab-act_read_local").unwrap()
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let plain = (listed(&all).array(), of_compiled(&listed(&all)));
+    let first = search();
+    for (counts, carrier) in carriers(&bench) {
+        let there = carrier.as_ref().is_none_or(|(state, _)| state.reach.is_there());
+        bench.supplied.put(|revision| match carrier {
+            None => ProviderSnapshot::new(revision, vec![]),
+            Some((state, binding)) => ProviderSnapshot::new(revision, vec![state]).with_bindings(binding),
+        });
+        let made = listed(&all);
+        assert_eq!((made.array(), of_compiled(&made)), plain, "{counts}");
+        let tool = made.find("lab-act_read_local").unwrap();
+        assert_eq!(tool.decision().class, counts, "the flip is a real one");
+        let told = (counts != tool.class()).then_some(counts);
+        assert_eq!(tool.fact().and_then(|fact| fact.class), told, "{counts}");
+        let facts = serde_json::to_value(made.facts()).unwrap();
+        assert_eq!(facts["tools"]["lab-act_read_local"].get("class"), told.map(|told| json!(told)).as_ref());
+        let deferred = serde_json::to_value(listed(&none).facts()).unwrap();
+        let counted = deferred["deferred"].as_array().into_iter().flatten().any(|fact| fact["class"] == json!(counts));
+        assert_eq!(counted, told.is_some(), "{deferred}");
+        // What was found before is still that, and a call by it is judged by what counts.
+        let again = search();
+        assert_eq!((again.digest, again.class), (first.digest, first.class));
+        assert_eq!(again.availability.and_then(|told| told.class), told);
+        let invoke = json!({ "tool": first.name, "digest": first.digest, "arguments": { "behaviour": "answer" } });
+        let SurfaceCall::Proposal(proposal) = listed(&none).call("invoke_tool", invoke.to_string().as_bytes()) else {
+            panic!("a call is proposed");
+        };
+        bench.supplied.carry_out(|_, _| Ok(json!({ "text": "found" })));
+        let outcome = bench.executor.invoke(&bench.session, proposal).await;
+        match (there, told) {
+            (false, _) => assert_eq!(outcome.code(), Some(Code::ProviderOffline), "{outcome:?}"),
+            (true, Some(_)) => assert_eq!(outcome.kind(), Kind::Pending, "{outcome:?}"),
+            (true, None) => assert_eq!(outcome.kind(), Kind::Executed, "{outcome:?}"),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use capability_core::Capability;
 use capability_core::Executor;
 use capability_core::provider::{
-    AdmissionStatus, Claims, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType,
+    AdmissionStatus, Claims, Credential, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType,
     ToolDefinition, ToolId, Whose,
 };
 use capability_core::surface::{Surface, SurfaceOptions};
@@ -38,6 +38,7 @@ pub fn provided(through: &'static Capability, definition: ToolDefinition) -> Pro
         kind: ProviderType::Mcp,
         reach: ProviderReach::Ready,
         whose: Whose::Everybody,
+        credential: Credential::Everybodys,
         tools: Vec::new(),
         carries_out: Vec::new(),
     };

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::GrantScope;
 use crate::contract::TargetKind;
 use crate::preview::Preview;
-use crate::provider::ProviderType;
+use crate::provider::{Credential, ProviderDecision, ProviderType};
 use crate::session::{Principal, SessionIdentity};
 
 /// The installation's key. Without it a digest of a short query cannot be guessed. It has no text form.
@@ -65,16 +65,44 @@ pub(crate) struct DigestInput<'a> {
     pub(crate) identity: &'a SessionIdentity,
     /// For whom it is asked, the nearest first.
     pub(crate) behind: Cow<'a, [Principal]>,
-    /// Who carries it out: the kind, and the name of the configured connection, never in one text.
-    pub(crate) provider: (ProviderType, &'a str),
-    pub(crate) definition: Option<&'a [u8; 32]>,
+    pub(crate) served: Served<'a>,
     pub(crate) preview: Option<&'a Preview>,
+}
+
+/// Who carries a call out, and by what.
+#[derive(Clone, Copy)]
+pub(crate) struct Served<'a> {
+    /// The kind, and the name of the configured connection, never in one text.
+    provider: (ProviderType, &'a str),
+    credential: Credential,
+    /// The foreign tool that the call ends at: what its provider calls it, and what answers to a call of it are bound to.
+    tool: Option<(&'a str, &'a [u8; 32])>,
+}
+
+impl<'a> Served<'a> {
+    /// By whom a decision says. Whoever files a call, goes on with it or answers it for longer takes it from here.
+    pub(crate) fn of(decision: &'a ProviderDecision) -> Self {
+        let tool = decision.ends_at();
+        Self {
+            provider: (decision.provider_type, &decision.provider_id),
+            credential: decision.credential,
+            tool: tool.map(|tool| (tool.definition().id.native.as_str(), tool.binding())),
+        }
+    }
+
+    fn encode(&self, encoding: &mut Encoding) {
+        encoding.field(self.provider.0.as_str().as_bytes());
+        encoding.field(self.provider.1.as_bytes());
+        encoding.field(self.credential.as_str().as_bytes());
+        encoding.optional(self.tool.map(|(native, _)| native.as_bytes()));
+        encoding.optional(self.tool.map(|(_, binding)| binding.as_slice()));
+    }
 }
 
 impl DigestInput<'_> {
     /// HMAC-SHA-256 over a length-prefixed encoding: no two inputs share an encoding.
     pub(crate) fn digest(&self, key: &DigestKey) -> InvocationDigest {
-        let mut encoding = Encoding::under(key, b"capability invocation digest, version 4");
+        let mut encoding = Encoding::under(key, b"capability invocation digest, version 5");
         self.what(&mut encoding);
         encoding.field(self.arguments);
         self.acts_on(&mut encoding);
@@ -84,8 +112,7 @@ impl DigestInput<'_> {
         for principal in self.behind.iter() {
             encoding.field(principal.to_string().as_bytes());
         }
-        self.provider(&mut encoding);
-        encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
+        self.served.encode(&mut encoding);
         encoding.optional(self.preview.map(|preview| preview.text.as_bytes()));
         let raise = self.preview.and_then(|preview| preview.raise);
         encoding.optional(raise.map(|raise| raise.verdict.verdict().as_str().as_bytes()));
@@ -109,13 +136,12 @@ impl DigestInput<'_> {
 
     /// What the same subject would repeat: this very call, whatever its session and turn, and whatever it looks like by now.
     pub(crate) fn repeated(&self, key: &DigestKey) -> InvocationDigest {
-        let mut encoding = Encoding::under(key, b"capability repeated call, version 1");
+        let mut encoding = Encoding::under(key, b"capability repeated call, version 2");
         self.what(&mut encoding);
         encoding.field(self.arguments);
         self.acts_on(&mut encoding);
         encoding.field(self.identity.subject.as_str().as_bytes());
-        self.provider(&mut encoding);
-        encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
+        self.served.encode(&mut encoding);
         encoding.done()
     }
 
@@ -124,12 +150,11 @@ impl DigestInput<'_> {
         match scope {
             GrantScope::Exact => self.repeated(key),
             GrantScope::Target => {
-                let mut encoding = Encoding::under(key, b"capability on a target, version 1");
+                let mut encoding = Encoding::under(key, b"capability on a target, version 2");
                 self.what(&mut encoding);
                 self.acts_on(&mut encoding);
                 encoding.field(self.identity.subject.as_str().as_bytes());
-                self.provider(&mut encoding);
-                encoding.optional(self.definition.map(<[u8; 32]>::as_slice));
+                self.served.encode(&mut encoding);
                 encoding.done()
             }
         }
@@ -137,12 +162,16 @@ impl DigestInput<'_> {
 
     /// The definition that a grant is bound to.
     pub(crate) fn definition(&self) -> [u8; 32] {
+        let Served { provider: (kind, id), credential, tool } = self.served;
         let mut hash = Sha256::new_with_prefix(self.schema);
-        hash.update([u8::from(self.definition.is_some())]);
-        hash.update(self.definition.map_or(&[][..], <[u8; 32]>::as_slice));
-        hash.update(self.provider.0.as_str());
-        hash.update([0]);
-        hash.update(self.provider.1);
+        for part in [kind.as_str().as_bytes(), id.as_bytes(), credential.as_str().as_bytes()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        if let Some((native, binding)) = tool {
+            hash.update(binding);
+            hash.update(native);
+        }
         hash.finalize().into()
     }
 
@@ -150,11 +179,6 @@ impl DigestInput<'_> {
         encoding.field(self.capability.as_bytes());
         encoding.field(&self.version.get().to_be_bytes());
         encoding.field(self.schema);
-    }
-
-    fn provider(&self, encoding: &mut Encoding) {
-        encoding.field(self.provider.0.as_str().as_bytes());
-        encoding.field(self.provider.1.as_bytes());
     }
 
     fn acts_on(&self, encoding: &mut Encoding) {
@@ -233,13 +257,16 @@ impl Encoding {
 
 #[cfg(test)]
 mod tests {
-    use super::{DigestInput, DigestKey, Ground};
+    use super::{DigestInput, DigestKey, Ground, Served};
     use crate::approval::GrantScope;
     use crate::contract::TargetKind;
     use crate::handle::SecretUse;
     use crate::preview::{Concern, Preview, Raise};
-    use crate::provider::ProviderType;
+    use crate::provider::{Credential, ProviderType};
     use crate::session::{Mode, Origin, Principal, SessionId, SessionIdentity, Subject, TurnId};
+
+    const HERE: Served<'_> =
+        Served { provider: (ProviderType::Compiled, "compiled"), credential: Credential::Everybodys, tool: None };
 
     fn identity(subject: &str, session: u8, turn: u64) -> SessionIdentity {
         SessionIdentity {
@@ -294,10 +321,10 @@ mod tests {
             target: Some((TargetKind::Url, "https://a.example/")),
             identity: &alice,
             behind: [][..].into(),
-            provider: (ProviderType::Compiled, "compiled"),
-            definition: None,
+            served: HERE,
             preview: None,
         };
+        let by = |tool| DigestInput { served: Served { tool: Some(tool), ..HERE }, ..base() };
         let mut digests = vec![
             base(),
             DigestInput { capability: "web.fetch", ..base() },
@@ -314,9 +341,12 @@ mod tests {
             DigestInput { behind: vec![principal("carol", None)].into(), ..base() },
             DigestInput { behind: vec![principal("bob", Some("critic"))].into(), ..base() },
             DigestInput { behind: vec![principal("bob", None), principal("carol", None)].into(), ..base() },
-            DigestInput { provider: (ProviderType::Edge, "compiled"), ..base() },
-            DigestInput { provider: (ProviderType::Compiled, "edge"), ..base() },
-            DigestInput { definition: Some(&[0; 32]), ..base() },
+            DigestInput { served: Served { provider: (ProviderType::Edge, "compiled"), ..HERE }, ..base() },
+            DigestInput { served: Served { provider: (ProviderType::Compiled, "edge"), ..HERE }, ..base() },
+            DigestInput { served: Served { credential: Credential::Own, ..HERE }, ..base() },
+            by(("find", &[0; 32])),
+            by(("find", &[1; 32])),
+            by(("look", &[0; 32])),
         ];
         digests.extend(previews.iter().map(|preview| DigestInput { preview: Some(preview), ..base() }));
         let bytes: std::collections::BTreeSet<_> = digests.iter().map(|input| *input.digest(&key).as_bytes()).collect();
@@ -333,7 +363,10 @@ mod tests {
         assert_ne!(on_target(base()), on_target(DigestInput { identity: &bob, ..base() }));
         assert_ne!(on_target(base()), on_target(DigestInput { capability: "web.fetch", ..base() }));
         assert_ne!(on_target(base()), base().covered(&key, GrantScope::Exact));
-        assert_ne!(base().definition(), DigestInput { definition: Some(&[0; 32]), ..base() }.definition());
+        let served: Vec<_> = digests.iter().map(DigestInput::definition).collect();
+        let bound: std::collections::BTreeSet<_> = served.iter().collect();
+        // Two schemas, two providers, a credential and three tools.
+        assert_eq!(bound.len(), 2 + 2 + 1 + 3);
         assert_ne!(base().definition(), DigestInput { schema: &[2; 32], ..base() }.definition());
         assert_ne!(base().digest(&key), base().digest(&DigestKey::new([8; 32])));
     }

@@ -9,7 +9,7 @@ mod status;
 mod wrapper;
 
 pub use denial::{DENIALS_BEFORE_A_LOOP, DENIALS_LAPSE, DenialLoop, DenialReason, MAX_NOTE_BYTES};
-pub(crate) use digest::DigestInput;
+pub(crate) use digest::{DigestInput, Served};
 pub use digest::{DigestKey, Ground, InvocationDigest};
 pub use grant::{Grant, GrantEnd, GrantId, GrantLimit, GrantLimits, GrantScope, Grantable, MAX_GRANT_USES};
 pub use history::{HistoryEntry, OperatorAct, OperatorDeed};

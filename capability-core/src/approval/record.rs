@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::contract::{Class, Risk, TargetKind};
 use crate::policy::Verdict;
 use crate::preview::Preview;
-use crate::provider::{ProviderDecision, ProviderType};
+use crate::provider::{Credential, ProviderDecision, ProviderType};
 use crate::session::{Principal, Session, SessionIdentity, SlotPath};
 use crate::time::Timestamp;
 
@@ -124,6 +124,12 @@ pub struct Carrier {
     pub kind: ProviderType,
     /// Which one of that kind.
     pub id: String,
+    /// The tool of the provider's own by which it would, for a capability that it takes by no name of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Whose credential would go along.
+    #[serde(default)]
+    pub credential: Credential,
     /// In whose place, where it is not the first choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_from: Option<String>,
@@ -137,6 +143,8 @@ impl Carrier {
         (kind != ProviderType::Compiled || fallback_from.is_some()).then(|| Self {
             kind,
             id: decision.provider_id.clone().into_owned(),
+            tool: decision.carried_by().map(|(native, _)| native.to_owned()),
+            credential: decision.credential,
             fallback_from,
         })
     }
@@ -150,6 +158,13 @@ impl core::fmt::Display for Carrier {
             ProviderType::Edge | ProviderType::Mcp | ProviderType::Relay => {
                 write!(f, "{} `{}`", self.kind.as_str(), self.id)?
             }
+        }
+        if let Some(tool) = &self.tool {
+            write!(f, ", by its tool `{tool}`")?;
+        }
+        match self.credential {
+            Credential::Everybodys => {}
+            Credential::Own => f.write_str(", with the subject's own credential")?,
         }
         match &self.fallback_from {
             Some(first) => write!(f, ", in the place of `{first}`"),

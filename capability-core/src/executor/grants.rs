@@ -10,7 +10,7 @@ use super::standing::{Given, ended_event};
 use super::{AnswerFault, Executor};
 use crate::approval::{
     ApprovalId, ApprovalStatus, DigestInput, Filed, Grant, GrantEnd, GrantId, GrantLimit, GrantScope, Grantable,
-    Operator, OperatorAct, OperatorDeed, PastCall, PendingApproval,
+    Operator, OperatorAct, OperatorDeed, PastCall, PendingApproval, Served,
 };
 use crate::audit::{ApprovalStep, Event, GrantStep, Granted, Receipt, SinkFault};
 use crate::code::Code;
@@ -361,7 +361,6 @@ fn stored_input<'a>(
     approval: &'a PendingApproval,
     decided: Option<&'a ProviderDecision>,
 ) -> Option<DigestInput<'a>> {
-    let provider = decided.unwrap_or_else(|| held.served());
     Some(DigestInput {
         capability: held.entry().name().as_str(),
         version: held.entry().version(),
@@ -370,8 +369,7 @@ fn stored_input<'a>(
         target: approval.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
         identity: &approval.identity,
         behind: approval.behind.as_slice().into(),
-        provider: (provider.provider_type, &provider.provider_id),
-        definition: provider.binding(),
+        served: Served::of(decided.unwrap_or_else(|| held.served())),
         preview: approval.preview.as_ref(),
     })
 }

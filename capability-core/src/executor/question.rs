@@ -7,7 +7,7 @@ use super::invocation::Course;
 use super::standing::Asking;
 use crate::approval::{
     ApprovalId, Carrier, DigestInput, Filed, GrantLimit, GrantScope, Grantable, Ground, InvocationDigest,
-    PendingApproval,
+    PendingApproval, Served,
 };
 use crate::policy::{Decision, MaxGrant, Verdict};
 use crate::registry::Registered;
@@ -35,8 +35,7 @@ impl Course {
             target: self.target.as_ref().map(|(kind, text)| (*kind, text.as_str())),
             identity: self.ticket.session.identity(),
             behind: self.ticket.session.principals().into(),
-            provider: self.provider().map(|provider| (provider.provider_type, &*provider.provider_id))?,
-            definition: self.provider()?.binding(),
+            served: Served::of(self.provider()?),
             preview: self.prepared.as_ref().and_then(|(prepared, _)| prepared.preview()),
         };
         Some(Question { course: self, held, decision: self.judged.as_ref()?, input })

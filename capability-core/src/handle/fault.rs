@@ -122,6 +122,8 @@ pub enum BrokerFault {
     Uncertain,
     /// The provider's tool is not the one that was judged any more.
     DefinitionChanged,
+    /// The provider is spoken with by the subject's own credential now and was judged with everybody's, or the other way round.
+    AnotherCredential,
     /// What is so called is secret, and nobody answered for this very path.
     Sensitive,
     /// What is there is no capability's to reach: the host's own, the kernel's, or what others run and believe.
@@ -223,6 +225,7 @@ impl BrokerFault {
             Self::LetterRefused => "the mail server does not take the letter",
             Self::Uncertain => "the connection broke off, and the letter may have been sent",
             Self::DefinitionChanged => "the provider's tool is not the one that was judged any more",
+            Self::AnotherCredential => "the provider is spoken with by another one's credential than was judged",
             Self::Sensitive => "what is so called is secret, and nobody answered for this very path",
             Self::Protected => "what is there is no capability's to reach",
             Self::RuleDenied => "a rule is about that path",
@@ -313,6 +316,7 @@ impl BrokerFault {
             Self::Uncertain => "look whether it arrived before it is sent again",
             Self::NotInRevision => "check the path from the repository's root on, upper and lower case included",
             Self::DefinitionChanged => "an operator looks at what changed and accepts it, or not",
+            Self::AnotherCredential => "propose the call again: whoever is asked is told whose credential goes along",
             Self::Sensitive => "read it alone, by its own path: a person is asked then",
             Self::Protected => "nothing lifts this; a person does it by hand",
             Self::RuleDenied => "ask for it alone, by its own path: the rule says then what it takes",

@@ -93,15 +93,15 @@ pub(crate) fn of_compiled(
 ) -> Option<ProviderDecision> {
     let name = entry.name().as_str();
     let chosen = snapshot.chosen(name, who.id);
-    let mut carriers = snapshot.carriers(name, who).peekable();
+    let mut carriers = snapshot.carriers(name, who).map(|state| (state, state.carrying(name))).peekable();
     if chosen.is_none_or(|chosen| chosen.kind == ProviderType::Compiled) {
-        let first = carriers.peek()?;
+        let (first, _) = carriers.peek()?;
         if entry.previews() {
             return Some(looked_at_here(entry, bound, first));
         }
     }
-    let mut candidates: Vec<Candidate<'_>> =
-        if entry.previews() { Vec::new() } else { carriers.map(Candidate::Provider).collect() };
+    let carrying = carriers.map(|(state, by)| Candidate::Provider { state, by });
+    let mut candidates: Vec<Candidate<'_>> = if entry.previews() { Vec::new() } else { carrying.collect() };
     candidates.push(Candidate::Host { bound });
     let is_chosen =
         |candidate: &Candidate<'_>| chosen.is_some_and(|chosen| candidate.is(chosen.kind, &chosen.provider));
@@ -156,19 +156,28 @@ fn looked_at_here(entry: &Capability, bound: bool, declared: &ProviderState) -> 
     }
 }
 
+/// Why a provider does not carry out what it says it does.
+const NO_SUCH_TOOL: &str = "the tool that is to carry it out is not there";
+
 /// Whether what a decision was made about is still there: the same tool in the same definition, or a provider that still says
-/// to carry the capability out.
+/// to carry the capability out by the tool that was judged. And whether it is the same one's credential that goes along.
 pub(crate) fn delivers(decision: &ProviderDecision, snapshot: &ProviderSnapshot, who: &SessionIdentity) -> bool {
     let (kind, id) = (decision.provider_type, &*decision.provider_id);
+    let judged = decision.carrying.as_ref().map(ProvidedTool::digest);
     match decision.definition_digest() {
         Some(digest) => snapshot.tool(kind, id, &decision.native_id, who).is_some_and(|(state, tool)| {
             // One whose list could not be read again meanwhile has answered all the same.
             let answers = state.reach.is_there() || matches!(state.reach, ProviderReach::Unread(_));
-            answers && tool.standing() == Standing::Accepted && tool.digest() == digest
+            let judged = tool.standing() == Standing::Accepted && tool.digest() == digest;
+            answers && judged && state.credential == decision.credential
         }),
         None => snapshot
             .carriers(decision.capability.as_str(), who)
-            .any(|state| state.kind == kind && *state.id == *id && state.reach.is_there()),
+            .filter(|state| state.kind == kind && *state.id == *id && state.credential == decision.credential)
+            .any(|state| {
+                let by = state.carrying(decision.capability.as_str());
+                state.reach.is_there() && by.is_ok_and(|by| by.map(ProvidedTool::digest) == judged)
+            }),
     }
 }
 
@@ -183,9 +192,19 @@ enum Rank {
 
 /// Who might carry it out.
 enum Candidate<'a> {
-    Provider(&'a ProviderState),
-    Host { bound: bool },
-    Gone { kind: ProviderType, id: &'a str, why: &'static str },
+    /// With the tool of its own by which it would, or why it cannot.
+    Provider {
+        state: &'a ProviderState,
+        by: Result<Option<&'a ProvidedTool>, Code>,
+    },
+    Host {
+        bound: bool,
+    },
+    Gone {
+        kind: ProviderType,
+        id: &'a str,
+        why: &'static str,
+    },
 }
 
 impl Candidate<'_> {
@@ -193,7 +212,7 @@ impl Candidate<'_> {
         match self {
             Self::Host { .. } => Rank::Host,
             Self::Gone { .. } => Rank::Chosen,
-            Self::Provider(state) => match state.kind {
+            Self::Provider { state, .. } => match state.kind {
                 ProviderType::Edge => Rank::Edge,
                 ProviderType::Mcp if matches!(state.whose, Whose::Session(_)) => Rank::RequestScoped,
                 ProviderType::Compiled | ProviderType::Mcp | ProviderType::Relay => Rank::Fallback,
@@ -203,7 +222,7 @@ impl Candidate<'_> {
 
     fn id(&self) -> &str {
         match self {
-            Self::Provider(state) => &state.id,
+            Self::Provider { state, .. } => &state.id,
             Self::Host { .. } => "compiled",
             Self::Gone { id, .. } => id,
         }
@@ -211,17 +230,17 @@ impl Candidate<'_> {
 
     fn is(&self, kind: ProviderType, id: &str) -> bool {
         match self {
-            Self::Provider(state) => state.kind == kind && *state.id == *id,
+            Self::Provider { state, .. } => state.kind == kind && *state.id == *id,
             Self::Host { .. } => kind == ProviderType::Compiled,
             Self::Gone { kind: own, id: named, .. } => *own == kind && *named == id,
         }
     }
 
     /// Why it cannot now.
-    const fn fault(&self) -> Option<Code> {
+    fn fault(&self) -> Option<Code> {
         match self {
-            Self::Provider(state) if state.reach.is_there() => None,
-            Self::Provider(_) | Self::Gone { .. } => Some(Code::ProviderOffline),
+            Self::Provider { state, by } if state.reach.is_there() => by.err(),
+            Self::Provider { .. } | Self::Gone { .. } => Some(Code::ProviderOffline),
             Self::Host { bound: true } => None,
             Self::Host { bound: false } => Some(Code::MissingRuntimeBinding),
         }
@@ -229,7 +248,12 @@ impl Candidate<'_> {
 
     fn offline(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::Provider(state) => offline(state.reach),
+            Self::Provider { state, by } if state.reach.is_there() => match by {
+                Ok(_) => None,
+                Err(Code::ToolQuarantined) => Some(Cow::Borrowed(Code::ToolQuarantined.message())),
+                Err(_) => Some(Cow::Borrowed(NO_SUCH_TOOL)),
+            },
+            Self::Provider { state, .. } => offline(state.reach),
             Self::Gone { why, .. } => Some(Cow::Borrowed(why)),
             Self::Host { .. } => None,
         }
@@ -239,7 +263,7 @@ impl Candidate<'_> {
     fn why(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Host { bound: false } => Some(Cow::Borrowed("nothing is bound to it here")),
-            Self::Host { bound: true } | Self::Provider(_) | Self::Gone { .. } => self.offline(),
+            Self::Host { bound: true } | Self::Provider { .. } | Self::Gone { .. } => self.offline(),
         }
     }
 
@@ -247,7 +271,7 @@ impl Candidate<'_> {
     fn told(&self) -> Cow<'_, str> {
         match self {
             Self::Host { .. } => Cow::Borrowed("this host"),
-            Self::Provider(_) | Self::Gone { .. } => Cow::Owned(format!("`{}`", self.id())),
+            Self::Provider { .. } | Self::Gone { .. } => Cow::Owned(format!("`{}`", self.id())),
         }
     }
 
@@ -255,9 +279,11 @@ impl Candidate<'_> {
         match self {
             Self::Host { .. } => ProviderDecision::compiled(entry, true),
             Self::Gone { kind, id, .. } => bare(entry, *kind, id, entry.name().as_str()),
-            Self::Provider(state) => {
+            Self::Provider { state, by } => {
                 let mut decision = bare(entry, state.kind, &state.id, entry.name().as_str());
                 decision.route = route(state.kind, Some(&state.whose));
+                decision.credential = state.credential;
+                decision.carrying = by.ok().flatten().cloned();
                 decision.class = match state.kind {
                     ProviderType::Compiled | ProviderType::Edge => entry.class(),
                     // What leaves for elsewhere has left, whatever it does there.
@@ -296,6 +322,7 @@ fn bare(entry: &Capability, kind: ProviderType, provider: &str, native: &str) ->
 /// With what is known of the way to its provider.
 fn reached(mut decision: ProviderDecision, state: &ProviderState) -> ProviderDecision {
     decision.route = route(state.kind, Some(&state.whose));
+    decision.credential = state.credential;
     let decision = decision.degraded(degraded(state.reach));
     if state.reach.is_there() {
         decision

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Diagnostic, ProvidedTool, ProviderState, ToolDefinition, ToolTag};
+use super::{Credential, Diagnostic, ProvidedTool, ProviderState, ToolDefinition, ToolTag};
 use crate::code::Code;
 use crate::contract::{Capability, CapabilityName, Class};
 use crate::handle::HandleFamily;
@@ -168,6 +168,8 @@ pub struct ProviderDecision {
     pub class: Class,
     /// What a foreign tool was when the decision was made; none for a compiled capability.
     pub definition: Option<Arc<ToolDefinition>>,
+    /// Whose credential goes along.
+    pub credential: Credential,
     /// Who runs the body.
     pub execution_owner: Cow<'static, str>,
     /// Which path the call takes.
@@ -192,6 +194,8 @@ pub struct ProviderDecision {
     pub(crate) code: Option<Code>,
     /// The tool as it is pinned.
     pub(crate) tool: Option<ProvidedTool>,
+    /// For a compiled capability: the provider's own tool that carries it out, as it is pinned.
+    pub(crate) carrying: Option<ProvidedTool>,
     /// For a capability whose calls go through: the argument that names the provider.
     pub(crate) through: Option<&'static str>,
 }
@@ -209,6 +213,7 @@ impl ProviderDecision {
             native_id: Cow::Borrowed(capability.name().as_static()),
             class: capability.class(),
             definition: None,
+            credential: Credential::Everybodys,
             execution_owner: Cow::Borrowed("host"),
             route: if works_on_own_stores(capability) { Route::ServerControlPlane } else { Route::ServerRuntime },
             admission_status: AdmissionStatus::Ready,
@@ -221,6 +226,7 @@ impl ProviderDecision {
             trace_fields: Cow::Borrowed(&[]),
             code: None,
             tool: None,
+            carrying: None,
             through: None,
         };
         if bound { decision } else { decision.blocked(Code::MissingRuntimeBinding) }
@@ -285,10 +291,16 @@ impl ProviderDecision {
         self.tool.as_ref().map(ProvidedTool::digest)
     }
 
-    /// What answers to a call of the foreign tool are bound to: its definition, and when that was accepted; none for a compiled
-    /// capability.
-    pub(crate) fn binding(&self) -> Option<&[u8; 32]> {
-        self.tool.as_ref().map(ProvidedTool::binding)
+    /// The provider's own tool that a compiled capability is carried out by, as it was judged: its native id and the digest of its
+    /// definition. None for a foreign tool, and for what is carried out by its own name.
+    #[must_use]
+    pub fn carried_by(&self) -> Option<(&str, &[u8; 32])> {
+        self.carrying.as_ref().map(|tool| (tool.definition().id.native.as_str(), tool.digest()))
+    }
+
+    /// The foreign tool that a call ends at, whether it is called or carries a capability out.
+    pub(crate) fn ends_at(&self) -> Option<&ProvidedTool> {
+        self.tool.as_ref().or(self.carrying.as_ref())
     }
 
     /// The foreign tool's number in records; none for a compiled capability.
@@ -297,13 +309,16 @@ impl ProviderDecision {
         self.tool.as_ref().map(|tool| ToolTag::of(self.provider_type, &tool.definition().id))
     }
 
-    /// Whether two decisions are about the same tool of the same provider in the same definition.
+    /// Whether two decisions are about the same tool of the same provider in the same definition, spoken with by the same one's
+    /// credential.
     #[must_use]
     pub fn is_of_the_same(&self, other: &Self) -> bool {
         (self.capability, self.version, self.provider_type) == (other.capability, other.version, other.provider_type)
             && self.provider_id == other.provider_id
             && self.native_id == other.native_id
+            && self.credential == other.credential
             && self.definition_digest() == other.definition_digest()
+            && self.carried_by() == other.carried_by()
     }
 
     /// Whether calls of it wait for one another: everything that may change something, and everything of which that is not

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::remote::locked;
 use super::{
-    DynamicTools, ProviderDecision, ProviderReach, ProviderState, ProviderType, RemoteProvider, Unbound, Whose,
+    Credential, DynamicTools, ProviderDecision, ProviderReach, ProviderState, ProviderType, RemoteProvider, Unbound,
+    Whose,
 };
 use crate::call::Call;
 use crate::executor::BodyEnd;
@@ -45,6 +46,7 @@ impl InMemoryEdge {
             kind,
             reach: ProviderReach::Ready,
             whose: session.map_or(Whose::Everybody, Whose::Session),
+            credential: Credential::Everybodys,
             tools: Vec::new(),
             carries_out: carries_out.iter().map(|name| (*name).into()).collect(),
         };
@@ -109,7 +111,7 @@ impl RemoteProvider for InMemoryEdge {
         let state = self.state();
         let name = decision.capability.as_str();
         let end = match serde_json::from_slice(arguments) {
-            _ if !state.reach.is_there() || !state.carries_out.iter().any(|own| **own == *name) => {
+            _ if !state.reach.is_there() || !state.carries_out.iter().any(|own| *own.capability == *name) => {
                 BodyEnd::Failed(Failure::public("the provider cannot be reached").and_before_effect())
             }
             Err(_) => BodyEnd::Failed(Failure::before_effect()),

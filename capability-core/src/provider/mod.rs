@@ -42,6 +42,7 @@ pub use health::{
 pub use memory::InMemoryEdge;
 pub use remote::{RemoteProvider, RemoteProviders};
 pub use snapshot::{
-    ExplicitBinding, NoProviders, ProviderFact, ProviderReach, ProviderSnapshot, ProviderState, Providers, Whose,
+    Carries, Credential, ExplicitBinding, NoProviders, ProviderFact, ProviderReach, ProviderSnapshot, ProviderState,
+    Providers, Whose,
 };
 pub use tool::{ProvidedTool, Standing, is_native_id};

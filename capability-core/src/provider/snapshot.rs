@@ -6,8 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::{Equivalent, HashMap};
 
-use super::{FallbackRules, ProvidedTool, ProviderDecision, ProviderType};
+use serde::{Deserialize, Serialize};
+
+use super::{FallbackRules, ProvidedTool, ProviderDecision, ProviderType, Standing};
 use crate::call::Call;
+use crate::code::Code;
 use crate::executor::BodyEnd;
 use crate::failure::Failure;
 use crate::future::Soon;
@@ -73,6 +76,44 @@ pub enum Whose {
     Session(SessionId),
 }
 
+/// Whose credential goes along with whatever a provider is sent. Of whom it is, is the session's subject to say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Credential {
+    /// The one that an operator configured for everybody, or none at all.
+    #[default]
+    Everybodys,
+    /// The subject's own.
+    Own,
+}
+
+impl Credential {
+    /// The word used in digests.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Everybodys => "everybodys",
+            Self::Own => "own",
+        }
+    }
+}
+
+/// A capability that a provider carries out in this host's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carries {
+    /// The capability, by name. One that is not registered here is nobody's.
+    pub capability: Box<str>,
+    /// The tool of the provider's own that does it, by native id; none where the provider takes capabilities by their names.
+    pub by: Option<Box<str>>,
+}
+
+impl From<&str> for Carries {
+    /// A provider takes the capability of that name.
+    fn from(capability: &str) -> Self {
+        Self { capability: capability.into(), by: None }
+    }
+}
+
 /// One provider.
 #[derive(Debug, Clone)]
 pub struct ProviderState {
@@ -84,10 +125,12 @@ pub struct ProviderState {
     pub reach: ProviderReach,
     /// Whom it serves.
     pub whose: Whose,
+    /// With whose credential it is spoken with.
+    pub credential: Credential,
     /// Its own tools, in its own order.
     pub tools: Vec<ProvidedTool>,
-    /// The capabilities that it carries out in this host's place, by name. Those that are not registered here are nobody's.
-    pub carries_out: Vec<Box<str>>,
+    /// The capabilities that it carries out in this host's place.
+    pub carries_out: Vec<Carries>,
 }
 
 impl ProviderState {
@@ -100,10 +143,27 @@ impl ProviderState {
             Whose::Session(session) => *session == who.id,
         }
     }
+
+    /// The tool of its own by which it would carry out a capability, while that is the one that was accepted; none where it
+    /// takes capabilities by their names.
+    ///
+    /// # Errors
+    /// [`Code::ProviderOffline`] when it has no such tool, or does not say to carry that out, and [`Code::ToolQuarantined`] when
+    /// the tool is out of use.
+    pub(crate) fn carrying(&self, capability: &str) -> Result<Option<&ProvidedTool>, Code> {
+        let carries = self.carries_out.iter().find(|carries| *carries.capability == *capability);
+        let Some(native) = &carries.ok_or(Code::ProviderOffline)?.by else { return Ok(None) };
+        let tool = self.tools.iter().find(|tool| *tool.definition().id.native == **native);
+        match tool.map(|tool| (tool, tool.standing())) {
+            Some((tool, Standing::Accepted)) => Ok(Some(tool)),
+            Some((_, Standing::Changed | Standing::Unbound | Standing::Faulty(_))) => Err(Code::ToolQuarantined),
+            None => Err(Code::ProviderOffline),
+        }
+    }
 }
 
 /// A provider that is not ready, as a session knows of it: a provider whose tools nobody has seen is not one without tools.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProviderFact {
     /// Of which kind.
     pub kind: ProviderType,
@@ -206,8 +266,8 @@ impl ProviderSnapshot {
             for (native, place) in known {
                 snapshot.tools.entry((state.kind, Arc::clone(&state.id), native)).or_default().push((at, place));
             }
-            for name in &state.carries_out {
-                snapshot.carriers.entry(name.clone()).or_default().push(at);
+            for carries in &state.carries_out {
+                snapshot.carriers.entry(carries.capability.clone()).or_default().push(at);
             }
         }
         snapshot

@@ -36,7 +36,7 @@ mod wire_name;
 pub use called::Called;
 pub use kept::Surfaces;
 pub use operations::{Availability, Cut, FoundTool, INVOKE_TOOL, MAX_HITS, MAX_QUERY, SearchAnswer, TOOL_SEARCH};
-pub use profile::{Loss, Profile, Rendered, RenderedTool, UnknownProfile, wrapped_result};
+pub use profile::{Loss, Profile, Rendered, RenderedTool, UnknownProfile};
 pub use projection::shown;
 pub use resident::{LeftOut, RESIDENT_BUDGET};
 pub use search::{SearchEntry, SearchFault, ToolIndex, ToolSearch, WordSearch};
@@ -49,6 +49,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use crate::code::Code;
+use crate::contract::Class;
 use crate::executor::{Executor, Proposal};
 use crate::handle::HandleFamily;
 use crate::provider::{AdmissionStatus, Decisions, ProviderDecision, ProviderFact};
@@ -109,7 +110,8 @@ pub enum SurfaceCall {
 /// What stands against calling tools now: beside the array of tools, and the only part of a surface that changes with state.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Facts<'a> {
-    /// The shown tools that cannot be called now, or work less well than they could, by name.
+    /// The shown tools that cannot be called now, work less well than they could, or are of a stricter class than is listed, by
+    /// name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<&'a str, Fact<'a>>,
     /// The same of deferred tools, as how many of each source are in each state.
@@ -127,6 +129,9 @@ pub struct DeferredFact<'a> {
     pub source: Vec<&'a str>,
     /// The state.
     pub admission: AdmissionStatus,
+    /// The class that counts now, where it is another one than is listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
     /// What a person is told about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
@@ -275,14 +280,15 @@ impl Surface {
     #[must_use]
     pub fn facts(&self) -> Facts<'_> {
         let tools = self.shown().filter_map(|tool| Some((tool.name().as_str(), tool.fact()?))).collect();
-        let mut counted: BTreeMap<(Vec<&str>, AdmissionStatus, Option<&str>), usize> = BTreeMap::new();
+        let mut counted: BTreeMap<(Vec<&str>, AdmissionStatus, Option<Class>, Option<&str>), usize> = BTreeMap::new();
         for tool in self.deferred() {
             if let Some(fact) = tool.fact() {
                 let source = tool.provider().map_or_else(|| vec!["compiled"], |(kind, name)| vec![kind, name]);
-                *counted.entry((source, fact.admission, fact.message)).or_default() += 1;
+                *counted.entry((source, fact.admission, fact.class, fact.message)).or_default() += 1;
             }
         }
-        let of = |((source, admission, message), tools)| DeferredFact { source, admission, message, tools };
+        let of =
+            |((source, admission, class, message), tools)| DeferredFact { source, admission, class, message, tools };
         Facts { tools, deferred: counted.into_iter().map(of).collect(), providers: &self.unready }
     }
 

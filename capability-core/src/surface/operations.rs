@@ -187,6 +187,9 @@ impl FoundTool {
 pub struct Availability {
     /// Whether it can be called.
     pub admission: crate::provider::AdmissionStatus,
+    /// The class that counts now, where it is another one than the tool's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
     /// In words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -194,6 +197,6 @@ pub struct Availability {
 
 impl From<Fact<'_>> for Availability {
     fn from(fact: Fact<'_>) -> Self {
-        Self { admission: fact.admission, message: fact.message.map(ToOwned::to_owned) }
+        Self { admission: fact.admission, class: fact.class, message: fact.message.map(ToOwned::to_owned) }
     }
 }

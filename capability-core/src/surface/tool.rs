@@ -10,7 +10,7 @@ use super::projection;
 use super::wire_name::{ToolKey, WireName};
 use crate::contract::{Capability, Class};
 use crate::hex;
-use crate::provider::{AdmissionStatus, ProviderDecision};
+use crate::provider::{AdmissionStatus, ProviderDecision, ProviderType};
 use crate::registry::{Registered, Registry};
 
 /// One tool: the decision about it, and what it is called.
@@ -29,23 +29,30 @@ pub struct SelectionDigest([u8; 16]);
 hex::hex_text!(SelectionDigest, 16, "a selection digest is 32 hexadecimal digits");
 
 impl SelectionDigest {
-    /// What it is for the tool that `decision` is about; none for a capability whose own schema is at fault.
+    /// What it is for the tool that `decision` is about; none for a capability whose own schema is at fault. Of a compiled
+    /// capability it says nothing about who carries it out now: that is decided at the call, and no part of what was found.
     #[must_use]
     pub(crate) fn of(decision: &ProviderDecision, held: &Registered) -> Option<Self> {
-        let definition = match &decision.definition {
-            None => held.built().ok()?.digest,
-            Some(definition) => definition.digest(),
+        let (kind, provider, native, class, definition) = match &decision.definition {
+            None => {
+                let name = decision.capability.as_str();
+                (ProviderType::Compiled, "", name, held.entry().class(), held.built().ok()?.digest)
+            }
+            Some(definition) => {
+                let (kind, provider, native) = (decision.provider_type, &*decision.provider_id, &*decision.native_id);
+                (kind, provider, native, decision.class, definition.digest())
+            }
         };
         let version = decision.version.get().to_string();
         let mut hash = Sha256::new();
         for part in [
             decision.capability.as_str().as_bytes(),
             version.as_bytes(),
-            decision.provider_type.as_str().as_bytes(),
-            if decision.definition.is_some() { decision.provider_id.as_bytes() } else { b"" },
-            decision.native_id.as_bytes(),
-            decision.class.side_effect.as_str().as_bytes(),
-            decision.class.network.as_str().as_bytes(),
+            kind.as_str().as_bytes(),
+            provider.as_bytes(),
+            native.as_bytes(),
+            class.side_effect.as_str().as_bytes(),
+            class.network.as_str().as_bytes(),
             &definition,
         ] {
             hash.update((part.len() as u64).to_be_bytes());
@@ -94,10 +101,11 @@ impl Tool {
         self.decision.definition.is_some()
     }
 
-    /// Its class: of a foreign tool, the one that holds for that very definition.
+    /// Its class as it is listed: of a foreign tool, the one that holds for that very definition; of a compiled capability its own,
+    /// whoever carries it out. Where another one counts now, [`Tool::fact`] says so.
     #[must_use]
     pub const fn class(&self) -> Class {
-        self.decision.class
+        if self.is_foreign() { self.decision.class } else { self.entry.class() }
     }
 
     /// Whether it promises that doing it twice is doing it once. What a provider claims is no promise.
@@ -179,12 +187,15 @@ impl Tool {
         registry.resolve(self.decision.capability.as_str(), self.decision.version.get())
     }
 
-    /// What stands against calling it now, if anything does, or that it works less well than it could.
+    /// What stands against calling it now, if anything does, that it works less well than it could, or that another class counts
+    /// than the one that is listed.
     #[must_use]
     pub fn fact(&self) -> Option<Fact<'_>> {
         let message = self.decision.user_visible_message.as_deref();
         let ready = self.decision.admission_status == AdmissionStatus::Ready;
-        (!ready || message.is_some()).then_some(Fact { admission: self.decision.admission_status, message })
+        let class = Some(self.decision.class).filter(|class| *class != self.class());
+        let tells = !ready || message.is_some() || class.is_some();
+        tells.then_some(Fact { admission: self.decision.admission_status, class, message })
     }
 
     /// Which provider it comes from, for a foreign one: its kind and name.
@@ -199,6 +210,9 @@ impl Tool {
 pub struct Fact<'a> {
     /// Whether it can.
     pub admission: AdmissionStatus,
+    /// The class that counts now, where it is another one than is listed: whoever carries it out makes it stricter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
     /// In words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,

@@ -228,6 +228,10 @@ mod tests {
         for (carrier, told) in [
             (json!({ "kind": "edge", "id": "desk" }), "  runs      by edge `desk`"),
             (
+                json!({ "kind": "mcp", "id": "docs", "tool": "find", "credential": "own" }),
+                "  runs      by mcp `docs`, by its tool `find`, with the subject's own credential",
+            ),
+            (
                 json!({ "kind": "compiled", "id": "compiled", "fallback_from": "desk" }),
                 "  runs      by this host, in the place of `desk`",
             ),

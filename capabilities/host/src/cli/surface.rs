@@ -82,7 +82,10 @@ fn facts(facts: &Value) -> Vec<String> {
     let said = |fact: &Value| {
         let word = fact.get("admission").and_then(Value::as_str).unwrap_or_default();
         let message = fact.get("message").and_then(Value::as_str).unwrap_or_default();
-        written_out(&format!("{word}  {message}"))
+        let axis = |axis| fact.get("class").and_then(|class| class.get(axis)).and_then(Value::as_str);
+        let class = axis("side_effect").zip(axis("network"));
+        let class = class.map(|(effect, network)| format!("counts as {effect} + {network} now  ")).unwrap_or_default();
+        written_out(format!("{word}  {class}{message}").trim_end())
     };
     let tools = facts.get("tools").and_then(Value::as_object).into_iter().flatten();
     let mut lines: Vec<String> = tools.map(|(name, fact)| format!("{}  {}", written_out(name), said(fact))).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use capability_core::handle::BrokerFault;
 use capability_core::nearest;
-use capability_core::provider::{ProviderReach, ProviderState, ProviderType, Whose};
+use capability_core::provider::{Credential, ProviderDecision, ProviderReach, ProviderState, ProviderType, Whose};
 use capability_core::session::{SessionId, SessionIdentity, Subject};
 use capability_core::store::StoreFault;
 use tokio::runtime::Handle;
@@ -179,6 +179,17 @@ impl HostProviders {
         }
     }
 
+    /// The server that a decision was made about, if it is still spoken with by the same one's credential: what was judged, and
+    /// answered for, was one person's doing or everybody's.
+    pub(super) fn judged(
+        &self,
+        decision: &ProviderDecision,
+        who: &SessionIdentity,
+    ) -> Result<Arc<Server>, BrokerFault> {
+        let server = self.meant(&decision.provider_id, Some(who))?;
+        if server.credential() == decision.credential { Ok(server) } else { Err(BrokerFault::AnotherCredential) }
+    }
+
     /// Sees whether a subject has tokens of its own. A server is spoken with for it apart then, and what that lists for it is
     /// what it has: a list that was read with another token is not its own.
     pub(super) fn know(&self, subject: &Subject) -> Result<(), StoreFault> {
@@ -271,6 +282,7 @@ impl HostProviders {
                 kind: ProviderType::Mcp,
                 reach: ProviderReach::Offline("what was accepted of it cannot be read"),
                 whose: whose.clone(),
+                credential: Credential::Own,
                 tools: Vec::new(),
                 carries_out: Vec::new(),
             })

@@ -13,7 +13,8 @@ use capability_core::{Call, Failure};
 
 use capability_core::handle::{BrokerFault, ToolReply};
 use capability_core::provider::{
-    ProviderDecision, ProviderReach, ProviderState, ProviderType, Providers, RemoteProvider, RemoteProviders,
+    Carries, Credential, ProviderDecision, ProviderReach, ProviderState, ProviderType, Providers, RemoteProvider,
+    RemoteProviders,
 };
 use capability_core::session::SessionIdentity;
 use schemars::JsonSchema;
@@ -219,14 +220,15 @@ impl RemoteProvider for Edge {
         // What may be carried out is the operator's to say, and whoever is attached may do less.
         let does = |name: &str| {
             let mut own = attached.iter().flat_map(|attached| &attached.carries_out);
-            attached.is_none() || own.any(|own| **own == *name)
+            attached.is_none() || own.any(|own| *own.capability == *name)
         };
         ProviderState {
             id: Arc::clone(&self.name),
             kind: self.kind,
             reach,
             whose: attached.as_ref().map(|attached| attached.whose.clone()).unwrap_or_default(),
-            carries_out: self.carries_out.iter().filter(|name| does(name)).cloned().collect(),
+            credential: Credential::Everybodys,
+            carries_out: self.carries_out.iter().filter(|name| does(name)).map(|name| Carries::from(&**name)).collect(),
             tools: attached.map(|attached| attached.tools).unwrap_or_default(),
         }
     }

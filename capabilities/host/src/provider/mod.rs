@@ -169,7 +169,7 @@ impl HostProviders {
         if decision.provider_type != ProviderType::Mcp {
             return Err(BrokerFault::Unserved);
         }
-        self.meant(&decision.provider_id, Some(who))?.call(decision, arguments).await
+        self.judged(decision, who)?.call(decision, arguments).await
     }
 
     /// Where tokens are kept.
@@ -276,16 +276,22 @@ impl Providers for HostProviders {
 
     fn run(&self, decision: &Arc<ProviderDecision>, arguments: &[u8], call: Call) -> Soon<'_, BodyEnd> {
         let is_ours = decision.provider_type == ProviderType::Mcp;
-        let meant = self.meant(&decision.provider_id, Some(call.lease().identity())).ok().filter(|_| is_ours);
-        let Some(server) = meant else {
-            let gone = Failure::public("the provider cannot be reached").and_before_effect();
-            return Soon::Ready(BodyEnd::Failed(gone));
+        let judged = if is_ours { self.judged(decision, call.lease().identity()) } else { Err(BrokerFault::Unserved) };
+        let server = match judged {
+            Ok(server) => server,
+            Err(fault @ BrokerFault::AnotherCredential) => {
+                return Soon::Ready(BodyEnd::Failed(fault.into_public().and_before_effect()));
+            }
+            Err(_) => {
+                let gone = Failure::public("the provider cannot be reached").and_before_effect();
+                return Soon::Ready(BodyEnd::Failed(gone));
+            }
         };
-        let (capability, arguments) = (decision.capability, arguments.to_vec());
+        let (decision, arguments) = (Arc::clone(decision), arguments.to_vec());
         Soon::Later(Box::pin(async move {
             // For as long as it runs.
             let _call = call;
-            server.carry_out(capability.as_str(), &arguments).await
+            server.carry_out(&decision, &arguments).await
         }))
     }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use capability_core::audit::{Event, ProvidedBy, Record, SettingKey};
 use capability_core::handle::{BrokerFault, ProviderConnected, ToolReply};
-use capability_core::provider::{ProvidedTool, ProviderDecision, ProviderType, Standing, ToolDefinition, Whose};
+use capability_core::provider::{
+    Credential, ProvidedTool, ProviderDecision, ProviderType, Standing, ToolDefinition, Whose,
+};
 use capability_core::session::Subject;
 use capability_core::store::StoreFault;
 use tokio::sync::Mutex as Turn;
@@ -127,6 +129,11 @@ impl Server {
 
     pub(super) const fn number(&self) -> i64 {
         self.number
+    }
+
+    /// Whose credential goes along.
+    pub(super) const fn credential(&self) -> Credential {
+        if self.owner.is_some() { Credential::Own } else { Credential::Everybodys }
     }
 
     pub(super) const fn owner(&self) -> Option<&Subject> {

@@ -176,45 +176,6 @@ impl Rendered {
     }
 }
 
-/// The result schema for peers that take objects only: revisions of the Model Context Protocol before 2026-07-28. Anything else
-/// stands under `result` there, and so does what is sent. None for an object, which stays what it is.
-#[must_use]
-pub fn wrapped_result(result: &Value) -> Option<Value> {
-    if result.get("type").and_then(Value::as_str) == Some("object") {
-        return None;
-    }
-    let mut inner = result.clone();
-    let definitions = inner.as_object_mut().and_then(|inner| inner.remove("$defs"));
-    // A type that holds itself refers to the document's root, which is another one from here on.
-    refer_below(&mut inner, 0);
-    let mut wrapped = json!({
-        "type": "object", "properties": { "result": inner }, "required": ["result"], "additionalProperties": false,
-    });
-    if let (Some(mut definitions), Some(wrapped)) = (definitions, wrapped.as_object_mut()) {
-        refer_below(&mut definitions, 0);
-        wrapped.insert("$defs".to_owned(), definitions);
-    }
-    Some(wrapped)
-}
-
-fn refer_below(value: &mut Value, depth: usize) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    match value {
-        Value::Object(object) => {
-            if let Some(Value::String(to)) = object.get_mut("$ref")
-                && to == "#"
-            {
-                "#/properties/result".clone_into(to);
-            }
-            object.values_mut().for_each(|value| refer_below(value, depth + 1));
-        }
-        Value::Array(items) => items.iter_mut().for_each(|value| refer_below(value, depth + 1)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 /// `path` one step further down.
 fn below(path: &str, step: &str) -> String {
     let mut path = path.to_owned();

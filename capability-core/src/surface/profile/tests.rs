@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Profile, RenderedTool, wrapped_result};
+use super::{Profile, RenderedTool};
 use crate::surface::shown;
 
 fn rendered(profile: Profile, exported: &Value) -> RenderedTool {
@@ -277,23 +277,6 @@ fn a_name_is_as_long_as_the_provider_takes() {
             assert_eq!(tool.tool.is_some(), taken.contains(&profile), "{profile} {length}");
         }
     }
-}
-
-#[test]
-fn results_that_are_no_objects_are_wrapped_for_older_peers() {
-    let object = closed(&json!({}), &[]);
-    assert_eq!(wrapped_result(&object), None);
-    let list = json!({ "type": "array", "items": { "type": "integer" } });
-    assert_eq!(wrapped_result(&list).unwrap(), closed(&json!({ "result": list }), &["result"]));
-    // A tree as a list of lists of itself still refers to itself.
-    let tree = json!({ "type": "array", "items": { "$ref": "#" } });
-    let wrapped = wrapped_result(&tree).unwrap();
-    let validator = jsonschema::validator_for(&wrapped).unwrap();
-    assert!(validator.is_valid(&json!({ "result": [[], [[]]] })));
-    assert!(!validator.is_valid(&json!({ "result": [[1]] })) && !validator.is_valid(&json!([[]])));
-    let optional = json!({ "anyOf": [{ "$ref": "#/$defs/A" }, { "type": "null" }], "$defs": { "A": object } });
-    let validator = jsonschema::validator_for(&wrapped_result(&optional).unwrap()).unwrap();
-    assert!(validator.is_valid(&json!({ "result": null })) && validator.is_valid(&json!({ "result": {} })));
 }
 
 #[test]

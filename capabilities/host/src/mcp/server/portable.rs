@@ -38,8 +38,19 @@ const OF_TYPE: [(&str, &[&str]); 5] = [
 
 /// Keywords that hold schemas by name, one schema, and a list of them.
 const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
-const ONE: [&str; 9] =
-    ["items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else", "contentSchema"];
+const ONE: [&str; 11] = [
+    "items",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contentSchema",
+];
 const LISTED: [&str; 4] = ["prefixItems", "allOf", "anyOf", "oneOf"];
 
 /// The same schema without a list of types anywhere.
@@ -86,6 +97,11 @@ fn split(mut schema: Map<String, Value>) -> Value {
         }
         // A type of which no value is listed takes none.
         either.retain(|branch| branch.get("enum").is_none_or(|values| listed(values).next().is_some()));
+    }
+    if either.is_empty() {
+        // A list of alternatives has one at least: what takes nothing is said so, and that holds whatever else is said.
+        schema.insert("not".to_owned(), json!({}));
+        return Value::Object(schema);
     }
     let either: Value = either.into_iter().map(Value::Object).collect();
     if schema.contains_key("anyOf") {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use capability_core::Failure;
 use capability_core::executor::BodyEnd;
 use capability_core::handle::{BrokerFault, ToolReply};
-use capability_core::provider::{ProvidedTool, ProviderReach, ProviderState, ProviderType, Standing, Whose};
+use capability_core::provider::{
+    Carries, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType, Standing, Whose,
+};
 
 use super::super::pins::Pin;
 use super::super::settings::Scope;
@@ -20,17 +22,15 @@ impl Server {
         self.settings().carries_out.values().all(|wanted| accepted(tools, wanted).is_some())
     }
 
-    /// Carries a capability out by the tool that the operator names for it, with exactly these arguments. What it answers as data
-    /// is the result.
-    pub(in crate::provider) async fn carry_out(&self, capability: &str, arguments: &[u8]) -> BodyEnd {
-        let gone = |why: &str| BodyEnd::Failed(Failure::public(why).and_before_effect());
-        let Some(native) = self.settings().carries_out.get(capability) else {
-            return gone("the provider does not carry it out");
+    /// Carries a capability out by the very tool that the decision says, with exactly these arguments: what is sent is what was
+    /// judged. What it answers as data is the result.
+    pub(in crate::provider) async fn carry_out(&self, decision: &ProviderDecision, arguments: &[u8]) -> BodyEnd {
+        let wanted = self.settings().carries_out.get(decision.capability.as_str());
+        let judged = decision.carried_by().filter(|(native, _)| wanted.is_some_and(|wanted| wanted == native));
+        let Some((native, judged)) = judged else {
+            return BodyEnd::Failed(Failure::public("the provider does not carry it out").and_before_effect());
         };
-        let Some(judged) = accepted(&self.state().tools, native).map(|tool| *tool.digest()) else {
-            return gone(CANNOT);
-        };
-        match self.called(native, &judged, true, arguments).await {
+        match self.called(native, judged, true, arguments).await {
             Ok(ToolReply { is_error: false, structured: Some(result), .. }) => {
                 BodyEnd::Result(result.to_string().into_bytes())
             }
@@ -104,10 +104,15 @@ impl Server {
             kind: ProviderType::Mcp,
             reach,
             whose: self.whose.clone(),
+            credential: self.credential(),
             tools: state.tools.clone(),
-            carries_out: self.settings().carries_out.keys().map(|name| name.as_str().into()).collect(),
+            carries_out: self.settings().carries_out.iter().map(carries).collect(),
         }
     }
+}
+
+fn carries((capability, native): (&String, &String)) -> Carries {
+    Carries { capability: capability.as_str().into(), by: Some(native.as_str().into()) }
 }
 
 /// The tool of that name, while it is what was accepted.

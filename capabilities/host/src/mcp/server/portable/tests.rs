@@ -28,8 +28,29 @@ fn a_list_of_types_becomes_alternatives_and_the_rest_stays() {
                 { "type": "array", "items": { "anyOf": [{ "type": "string" }, { "type": "null" }] } }, { "type": "null" }
             ] }] }),
         ),
+        (
+            json!({ "type": ["string", "null"], "enum": [5], "description": "None." }),
+            json!({ "not": {}, "description": "None." }),
+        ),
+        (
+            json!({ "type": ["string", "null"], "enum": [], "not": { "const": "a" }, "anyOf": [true] }),
+            json!({ "not": {}, "anyOf": [true] }),
+        ),
+        (
+            json!({ "type": "object", "properties": { "a": { "type": ["string", "null"], "enum": [5] } } }),
+            json!({ "type": "object", "properties": { "a": { "not": {} } } }),
+        ),
+        (
+            json!({ "unevaluatedProperties": { "type": ["string", "null"] }, "unevaluatedItems": { "type": ["integer", "null"] } }),
+            json!({
+                "unevaluatedProperties": { "anyOf": [{ "type": "string" }, { "type": "null" }] },
+                "unevaluatedItems": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
+            }),
+        ),
     ] {
-        assert_eq!(portable(&schema), expected);
+        let shown = portable(&schema);
+        assert!(jsonschema::meta::is_valid(&shown), "{shown}");
+        assert_eq!(shown, expected);
     }
 }
 
@@ -56,6 +77,8 @@ fn schemas() -> impl Strategy<Value = Value> {
         json!({}),
         json!({ "minimum": 0, "maxLength": 1, "maxItems": 1, "maxProperties": 1 }),
         json!({ "enum": [null, 1, 2.0, 1.5, "a", [], {}, true] }),
+        json!({ "enum": [1.5] }),
+        json!({ "unevaluatedProperties": { "type": ["string", "null"] }, "prefixItems": [true], "unevaluatedItems": false }),
         json!({ "required": ["a"], "pattern": "^a", "exclusiveMaximum": 2 }),
         json!({ "anyOf": [{ "type": ["string", "null"] }, { "type": "integer" }] }),
         json!({ "not": { "type": ["string", "null"] } }),
@@ -85,6 +108,7 @@ proptest! {
     fn the_same_values_are_taken(schema in schemas(), value in values()) {
         let shown = portable(&schema);
         prop_assert!(!lists_types(&shown), "{shown}");
+        prop_assert!(jsonschema::meta::is_valid(&shown), "{shown}");
         prop_assert_eq!(jsonschema::is_valid(&schema, &value), jsonschema::is_valid(&shown, &value), "{} {}", schema, shown);
     }
 }
