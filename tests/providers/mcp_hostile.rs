@@ -244,6 +244,9 @@ async fn nothing_that_a_server_lists_is_taken_beyond_the_caps() {
     assert_eq!(lab.connect("lab").await.unwrap().unusable, 1);
     let same = vec![("one".to_owned(), faulty(DefinitionFault::Duplicate)), ("two".to_owned(), ACCEPTED)];
     assert_eq!(lab.tools("lab"), same);
+    let told = lab.host().providers().tools("lab").unwrap();
+    let told: Vec<_> = told.iter().map(|tool| (&*tool.standing, tool.why.as_deref())).collect();
+    assert_eq!(told, [("duplicate", Some("its provider has two tools of that name")), ("accepted", None)]);
     let lab = with("schemas");
     lab.connect("lab").await.unwrap();
     let schema = faulty(DefinitionFault::Schema);
@@ -460,6 +463,16 @@ async fn only_what_the_operator_said_starts_by_itself() {
     lab.host().providers().start();
     lab.until("its connection", |lab| (lab.reach("with") == ProviderReach::Ready).then_some(())).await;
     assert_eq!((lab.reach("asked"), Path::new(&asked).exists()), (ProviderReach::NotConnected, false));
+}
+
+/// What cannot all be so is told to operators.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_is_told_of_claims_that_contradict_each_other() {
+    for (fault, contradictory) in [("torn", true), ("destroyer", false), ("liar", false)] {
+        let lab = with(fault);
+        lab.connect("lab").await.unwrap();
+        assert_eq!(lab.host().providers().tools("lab").unwrap()[0].contradictory, contradictory, "{fault}");
+    }
 }
 
 /// A line that classifies counts for the very definition that it names, and for no other.
