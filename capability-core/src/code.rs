@@ -177,6 +177,8 @@ codes! {
     ProviderOffline "provider_offline" at Policy: "the provider of this tool is known, and cannot be reached now", help "try again when it is connected; nothing has happened";
     /// The tool is out of use until an operator has looked at it.
     ToolQuarantined "tool_quarantined" at Policy: "this tool is not what it was when it was accepted, so it is out of use", help "an operator looks at what has changed, and accepts it or not";
+    /// The tool's definition is none that can be enforced; why is told with it.
+    ToolNotTaken "tool_not_taken" at Policy: "this tool cannot be called, because what its provider says of it is not taken", help "its author has to change it; nobody here can";
     /// The first choice cannot run it, and an operator turned off that another does.
     FallbackDisabled "fallback_disabled" at Policy: "the provider of this tool cannot be reached now, and policy lets no other stand in for it", help "try again when it is connected, or an operator approves a fallback; nothing has happened";
     /// The capability's own cap for this turn is used up.

@@ -24,6 +24,21 @@ reason = \"the cat does not mind\"
 capability = \"house.peek\"
 ";
 
+/// Whoever puts rules into the workspace is told that they are none; without any there is nothing to say.
+#[test]
+fn rules_in_the_workspace_are_said_not_to_be_read() {
+    let home = Home::talkative();
+    let root = home.top().join("notes");
+    fs::create_dir(&root).unwrap();
+    home.configure(&format!("[workspace]\nroot = {root:?}\n"));
+    let words = "at the workspace's root is not read";
+    let greet = || home.run(&["invoke", "house.greet", r#"{"name":"Ada"}"#]).exits(0);
+    assert!(!greet().err.contains(words));
+    fs::write(root.join("policy.toml"), NO_GREETING).unwrap();
+    let ran = greet();
+    assert_eq!(ran.err.matches(words).count(), 1, "{ran:#?}");
+}
+
 pub fn write(home: &Home, text: &str) {
     if !home.data().join("config.toml").exists() {
         home.configure("");

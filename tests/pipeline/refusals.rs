@@ -144,6 +144,7 @@ async fn provoke(code: Code) -> Option<Case> {
         | Code::UnsupportedCapability
         | Code::ProviderOffline
         | Code::ToolQuarantined
+        | Code::ToolNotTaken
         | Code::FallbackDisabled => {
             let (bench, outcome) = of_a_provider(code).await;
             return Some(Case::fresh(bench, outcome));
@@ -229,6 +230,10 @@ async fn of_a_provider(code: Code) -> (Bench, Outcome) {
         Code::UnsupportedCapability => ProviderSnapshot::new(revision, vec![edge]),
         Code::ProviderOffline => ProviderSnapshot::new(revision, vec![ProviderState { reach, ..server(found) }]),
         Code::ToolQuarantined => ProviderSnapshot::new(revision, vec![server(found.standing_at(Standing::Changed))]),
+        // Two of one name.
+        Code::ToolNotTaken => {
+            ProviderSnapshot::new(revision, vec![provider(ProviderType::Mcp, "docs", vec![found.clone(), found])])
+        }
         Code::FallbackDisabled => ProviderSnapshot::new(revision, vec![edge])
             .with_fallback(FallbackRules::default().with("lab.act_read_local", FallbackPolicy::Disabled)),
         _ => ProviderSnapshot::new(revision, vec![server(found)]),

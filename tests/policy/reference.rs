@@ -14,11 +14,12 @@ pub const MODES: [Mode; 4] = [Mode::Live, Mode::Plan, Mode::Dream, Mode::Replay]
 pub const OPT_INS: [OptIn; 3] = [OptIn::On, OptIn::Off, OptIn::Damaged];
 
 /// Whether whoever would carry it out can.
-const BINDINGS: [Binding; 6] = [
+const BINDINGS: [Binding; 7] = [
     Binding::Bound,
     Binding::Missing,
     Binding::Offline,
     Binding::Quarantined,
+    Binding::NotTaken,
     Binding::FallbackDisabled,
     Binding::SecretUnbound,
 ];
@@ -112,6 +113,7 @@ fn reference(question: &Question<'_>) -> (Verdict, Code) {
         Binding::Missing => return (Verdict::Deny, Code::MissingRuntimeBinding),
         Binding::Offline => return (Verdict::Deny, Code::ProviderOffline),
         Binding::Quarantined => return (Verdict::Deny, Code::ToolQuarantined),
+        Binding::NotTaken => return (Verdict::Deny, Code::ToolNotTaken),
         Binding::FallbackDisabled => return (Verdict::Deny, Code::FallbackDisabled),
         Binding::SecretUnbound => return (Verdict::Deny, Code::SecretUnbound),
     }

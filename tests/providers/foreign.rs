@@ -158,6 +158,67 @@ async fn what_a_tool_claims_of_itself_only_raises() {
     }
 }
 
+/// An operator can see that what a tool claims of itself cannot all be so, whether or not somebody has classified it.
+#[tokio::test]
+async fn claims_that_contradict_each_other_are_told() {
+    let call = envelope("find", json!({ "q": "a" }));
+    let both = Claims { read_only: Some(true), destructive: Some(true), ..Claims::default() };
+    let trace = ("claims", "contradictory");
+    for (claims, told) in [
+        (both, true),
+        (Claims { read_only: Some(false), ..both }, false),
+        (Claims { destructive: Some(false), ..both }, false),
+        (Claims { destructive: None, ..both }, false),
+    ] {
+        let described = ToolDefinition { claims, ..definition("docs", "find") };
+        let of_nobody = bench_with(vec![ProvidedTool::new(described.clone())]);
+        let outcome = of_nobody.invoke("mcp.call", &call).await;
+        let decision = outcome.provider().expect("it was decided");
+        assert_eq!((decision.class, decision.trace_fields.contains(&trace)), (Class::STRICTEST, told), "{claims:?}");
+        assert_eq!(outcome.kind(), Kind::Pending, "it is told, and stands against nothing");
+        let of_one = bench_with(vec![classified(described)]);
+        let outcome = of_one.invoke("mcp.call", &call).await;
+        let decision = outcome.provider().expect("it was decided");
+        let raised = decision.trace_fields.contains(&("class", "raised_by_claims"));
+        let expected = (told, claims.read_only == Some(false) || claims.destructive == Some(true));
+        assert_eq!((decision.trace_fields.contains(&trace), raised), expected, "{claims:?}");
+    }
+}
+
+/// What its author got wrong nobody here can accept: the refusal says which of the faults it is, and no word of the definition.
+#[tokio::test]
+async fn a_tool_that_is_not_taken_is_refused_with_its_fault() {
+    let odd = || definition("docs", "find");
+    for (tools, native, fault) in [
+        (vec![ToolDefinition { description: "x".repeat(300_000), ..odd() }], "find", DefinitionFault::TooLarge),
+        (vec![definition("docs", "fi nd")], "fi nd", DefinitionFault::Name),
+        (
+            vec![ToolDefinition { input_schema: json!({ "$ref": "https://elsewhere.example/" }), ..odd() }],
+            "find",
+            DefinitionFault::Schema,
+        ),
+        (vec![odd(), odd()], "find", DefinitionFault::Duplicate),
+    ] {
+        let bench = bench_with(tools.into_iter().map(ProvidedTool::new).collect());
+        let outcome = bench.invoke("mcp.call", &envelope(native, json!({ "q": "a" }))).await;
+        refused(&outcome, Code::ToolNotTaken, Diagnostic::PolicyBlocked);
+        let said = format!("{}: {}", Code::ToolNotTaken.message(), fault.why());
+        assert_eq!(outcome.message().as_deref(), Some(&*said));
+        assert!(outcome.help().is_some_and(|help| help.starts_with("its author has to change it")));
+        assert_eq!(
+            only(&bench.last_outcome(), &["code", "stage"]),
+            json!({ "code": "tool_not_taken", "stage": "policy" })
+        );
+        let decisions = bench.executor.decisions(&bench.session);
+        let decision = decisions.provided(ProviderType::Mcp, "docs", native).expect("it is in sight");
+        assert_eq!(
+            (decision.admission_status.as_str(), decision.user_visible_message.as_deref()),
+            ("policy_blocked", Some(&*said)),
+            "{fault:?}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_there_is_told_apart() {
     let bench = bench();

@@ -286,6 +286,29 @@ async fn a_server_over_http_is_given_its_token_and_called() {
     assert!(!lab.log().contains("token-of"), "{}", lab.log());
 }
 
+/// A tool that answers, and says each time that it failed, does not work: the call ran, and whoever would call it again is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_says_that_it_failed_counts_as_failing() {
+    for (fault, fails) in [("tells", true), ("tells_in_error", true), ("structured", false)] {
+        let lab = connected(fault, "", None).await;
+        let (operator, session) = (lab.operator().await, lab.host().new_session_id());
+        for times in 1..=3 {
+            let outcome = lab.call(&operator, "alpha", json!({})).await;
+            assert_eq!((outcome.kind(), outcome.provider_failed()), (Kind::Executed, fails), "{fault}");
+            assert_eq!(serde_json::to_value(&outcome).unwrap()["provider_failed"] == json!(true), fails, "{fault}");
+            let now = lab.host().environment().now();
+            let guidance = lab.host().health().after(&outcome, session, now);
+            assert_eq!(guidance.is_some(), fails && times == 3, "{fault} after {times}");
+        }
+        let health = lab.host().health().all();
+        let (_, health) = health.iter().find(|(key, _)| key.as_str().starts_with("mcp.call@1 mcp lab ")).unwrap();
+        let counted = if fails { (0, 3, 3) } else { (3, 0, 0) };
+        assert_eq!((health.worked, health.failed, health.in_a_row), counted, "{fault}");
+        let noted = lab.log().matches("\"provider_failed\":true").count();
+        assert_eq!(noted, if fails { 3 } else { 0 }, "{fault}: {}", lab.log());
+    }
+}
+
 /// One server's failure costs its peers nothing: calls of one go on while another hangs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_hangs_disturbs_no_other() {

@@ -9,6 +9,7 @@ use capability_core::Code;
 use capability_core::audit::OutcomeKind as Kind;
 use capability_core::handle::BrokerFault;
 use capability_core::provider::{DefinitionFault, ProviderReach, Standing};
+use capability_host::provider::MOST_CONNECTING;
 use capability_host::{Host, HostOptions};
 use serde_json::json;
 
@@ -243,6 +244,9 @@ async fn nothing_that_a_server_lists_is_taken_beyond_the_caps() {
     assert_eq!(lab.connect("lab").await.unwrap().unusable, 1);
     let same = vec![("one".to_owned(), faulty(DefinitionFault::Duplicate)), ("two".to_owned(), ACCEPTED)];
     assert_eq!(lab.tools("lab"), same);
+    let told = lab.host().providers().tools("lab").unwrap();
+    let told: Vec<_> = told.iter().map(|tool| (&*tool.standing, tool.why.as_deref())).collect();
+    assert_eq!(told, [("duplicate", Some("its provider has two tools of that name")), ("accepted", None)]);
     let lab = with("schemas");
     lab.connect("lab").await.unwrap();
     let schema = faulty(DefinitionFault::Schema);
@@ -280,6 +284,72 @@ async fn a_silent_server_costs_its_own_time_and_nobody_elses() {
     assert_eq!(lab.connect("silent").await, Err(BrokerFault::Unavailable));
     assert!(before.elapsed() < Duration::from_secs(2) && notes(&file).len() == started);
     lab.until("the silent program's end", |_| (!runs(file.to_str().unwrap())).then_some(())).await;
+}
+
+/// A list is read again before a call where the server said that it changed. That is no connecting, and waits for none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn silent_servers_hold_up_no_call_of_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("silent");
+    let names = ["one", "two", "three", "four", "five"];
+    let silent = names.map(|name| server(name, &lab("silent", Some(&file))) + "discovery_s = 40\n");
+    let lab = Lab::new(&(silent.concat() + &server("lab", &lab("unsettled", None)) + "discovery_s = 60\n"));
+    let operator = lab.operator().await;
+    lab.connect("lab").await.unwrap();
+    let [one, two, three, four, five] = names.map(|name| lab.connect(name));
+    let called = async {
+        lab.until("four of them", |_| (notes(&file).len() == MOST_CONNECTING).then_some(())).await;
+        tokio::time::timeout(Duration::from_secs(20), lab.call(&operator, "alpha", json!({}))).await
+    };
+    let outcome = tokio::select! {
+        waited = async { tokio::join!(one, two, three, four, five) } => panic!("nobody was called: {waited:?}"),
+        outcome = called => outcome.expect("it does not wait for the silent ones"),
+    };
+    assert_eq!(outcome.kind(), Kind::Executed, "{outcome:?} {:?}", outcome.message());
+}
+
+/// However many are to be connected, so many are greeted at a time; none is left out for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn so_many_servers_are_greeted_at_a_time_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("queue");
+    let names = ["one", "two", "three", "four", "five", "six"];
+    let config = names.map(|name| server(name, &lab("queues", Some(&file))) + "discovery_s = 60\n");
+    let lab = Lab::new(&config.concat());
+    let [one, two, three, four, five, six] = names.map(|name| lab.connect(name));
+    let watched = async {
+        lab.until("as many as may", |_| (notes(&file).len() == MOST_CONNECTING).then_some(())).await;
+        // Time for another one, if there were one.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        fs::write(dir.path().join("queue.go"), "").unwrap();
+    };
+    let (one, two, three, four, five, six, ()) = tokio::join!(one, two, three, four, five, six, watched);
+    assert!([one, two, three, four, five, six].iter().all(Result::is_ok), "all are connected in the end");
+    let notes = notes(&file);
+    let under_way = notes.iter().scan(0_usize, |under_way, note| {
+        *under_way = if note == "began" { *under_way + 1 } else { *under_way - 1 };
+        Some(*under_way)
+    });
+    assert_eq!((under_way.max(), notes.len()), (Some(MOST_CONNECTING), 12), "{notes:?}");
+}
+
+/// Whoever looks after a connection that ended leaves the one alone that was made in its place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_looks_after_an_ended_connection_leaves_the_next_one_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("left");
+    let lab = Lab::new(&(server("lab", &lab("comes_back", Some(&file))) + "discovery_s = 30\n"));
+    let operator = lab.operator().await;
+    lab.connect("lab").await.unwrap();
+    // While the list that has changed waits to be read again, the connection ends, and another one is made.
+    assert_eq!(lab.call(&operator, "alpha", json!({})).await.kind(), Kind::Failed);
+    lab.connect("lab").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(lab.reach("lab"), ProviderReach::Ready);
+    assert_eq!(lab.call(&operator, "alpha", json!({})).await.kind(), Kind::Executed);
+    // Nothing is left of either.
+    lab.host().close().await;
+    lab.until("the end of both", |_| (!runs(file.to_str().unwrap())).then_some(())).await;
 }
 
 /// A program ends with everything that it started, wherever that hid, however the host ends its connection.
@@ -393,6 +463,16 @@ async fn only_what_the_operator_said_starts_by_itself() {
     lab.host().providers().start();
     lab.until("its connection", |lab| (lab.reach("with") == ProviderReach::Ready).then_some(())).await;
     assert_eq!((lab.reach("asked"), Path::new(&asked).exists()), (ProviderReach::NotConnected, false));
+}
+
+/// What cannot all be so is told to operators.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_is_told_of_claims_that_contradict_each_other() {
+    for (fault, contradictory) in [("torn", true), ("destroyer", false), ("liar", false)] {
+        let lab = with(fault);
+        lab.connect("lab").await.unwrap();
+        assert_eq!(lab.host().providers().tools("lab").unwrap()[0].contradictory, contradictory, "{fault}");
+    }
 }
 
 /// A line that classifies counts for the very definition that it names, and for no other.

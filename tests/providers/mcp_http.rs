@@ -376,6 +376,44 @@ async fn an_answer_for_ones_own_token_is_none_for_everybodys_and_the_other_way_r
     }
 }
 
+/// A token that changes while a list is read, with the connection or after it: what was read with the one before counts for
+/// nothing, and it is read again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_that_was_being_read_with_the_token_before_is_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    for revision in [REVISIONS[0], REVISIONS[1]] {
+        let (file, hold) = (dir.path().join(revision), dir.path().join("hold"));
+        let holds = format!("holds={}", hold.display());
+        let (_web, lab, operator) = with_tokens(revision, &file, &["own=yes", &holds]).await;
+        let token = async |token| lab.host().set_provider_token(&operator, "lab", None, Some(token)).await.unwrap();
+        let asked = |name: &str| notes(&file).iter().filter(|note| **note == format!("asked {name}")).count();
+        let names = || lab.tools("lab").into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        let changed = async |times: usize| {
+            lab.until("its list", |_| (asked("anna") == times).then_some(())).await;
+            token("token-of-ben").await;
+            std::fs::remove_file(&hold).unwrap();
+        };
+        std::fs::write(&hold, "").unwrap();
+        token("token-of-anna").await;
+        let (connected, ()) = tokio::join!(lab.connect("lab"), changed(1));
+        assert_eq!((connected.map(|own| own.tools), names()), (Ok(2), named()), "{revision}");
+        // Where it stands already.
+        let before = asked("ben");
+        std::fs::write(&hold, "").unwrap();
+        token("token-of-anna").await;
+        changed(2).await;
+        let again = |lab: &Lab| (asked("ben") > before && lab.reach("lab") == ProviderReach::Ready).then_some(());
+        lab.until("its list", again).await;
+        assert_eq!(names(), named(), "{revision}");
+        assert_eq!(lab.log().matches("definitions_seen").count(), 1, "{revision}: what anna has was never looked at");
+        assert_eq!(lab.call(&operator, "of_ben", json!({})).await.kind(), Kind::Executed, "{revision}");
+    }
+
+    fn named() -> Vec<String> {
+        ["alpha", "of_ben"].map(str::to_owned).to_vec()
+    }
+}
+
 /// A server that writes its token into a description puts it nowhere: not before people, not into the store, not into a decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_server_was_given_is_in_no_description() {

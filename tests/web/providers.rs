@@ -13,7 +13,11 @@ const LAB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/providers
 fn tools(file: &Path, description: &str) {
     let schema = json!({ "type": "object", "properties": { "x": { "type": "integer" } } });
     let claims = json!({ "readOnlyHint": true, "openWorldHint": false });
-    let tools = json!([{ "name": "alpha", "description": description, "inputSchema": schema, "annotations": claims }]);
+    let torn = json!({ "readOnlyHint": true, "destructiveHint": true });
+    let tools = json!([
+        { "name": "alpha", "description": description, "inputSchema": schema, "annotations": claims },
+        { "name": "odd", "description": "", "inputSchema": { "type": "string" }, "annotations": torn },
+    ]);
     // In one step: the server looks at it all the time.
     fs::write(file.with_extension("new"), tools.to_string()).unwrap();
     fs::rename(file.with_extension("new"), file).unwrap();
@@ -34,14 +38,17 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
         let page = operator.get("/providers").is(200).body;
         (page.contains(&format!("data-server=\"lab\" data-state=\"{state}\"")) && page.contains(unusable)).then_some(())
     };
-    until("its connection", || is("ready", "1 tool"));
-    centre.home.run(&["providers", "list"]).exits(0).says(&["lab", "with the host", "1 of 1", "ready"]);
+    until("its connection", || is("ready", "2 tools"));
+    centre.home.run(&["providers", "list"]).exits(0).says(&["lab", "with the host", "1 of 2", "ready"]);
     centre.home.run(&["providers", "tools", "lab"]).exits(0).says(&[
         "alpha",
         "accepted",
         "mutating + external",
         "it only reads",
+        "not taken: a schema of it cannot be enforced",
+        "it only reads, it may destroy, which contradicts itself",
     ]);
+    assert!(operator.get("/providers/lab").body.contains("not taken: a schema of it cannot be enforced"));
 
     // A call of it: asked for, and shown for what it is.
     let call = r#"{"server":"lab","tool":"alpha","arguments":{"x":1}}"#;
@@ -68,7 +75,7 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
 
     // It becomes another one, with words that would be more than words.
     tools(&file, "now <script>alert(1)</script> \u{202e}siht");
-    until("the change", || is("ready", "1 out of use"));
+    until("the change", || is("ready", "2 out of use"));
     centre
         .home
         .run(&["invoke", "mcp.call", call])
@@ -95,7 +102,7 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
 
     // The same on the command line, which accepts what it has shown.
     tools(&file, "once more");
-    until("the next change", || is("ready", "1 out of use"));
+    until("the next change", || is("ready", "2 out of use"));
     centre.home.run(&["providers", "accept", "lab"]).exits(4);
     centre.home.operate(&["providers", "accept", "lab", "alpha"]).exits(0).says(&["once more", "accepted: 1"]);
     centre.home.operate(&["providers", "accept", "lab"]).exits(4).says(&["nothing waits"]);
@@ -104,7 +111,7 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
 
     // What is again what was accepted has been something else, and says so.
     tools(&file, "in between");
-    until("the change", || is("ready", "1 out of use"));
+    until("the change", || is("ready", "2 out of use"));
     tools(&file, "once more");
     let words = "another one in between, and is what was accepted again";
     until("the way back", || operator.get("/providers/lab").body.contains(words).then_some(()));

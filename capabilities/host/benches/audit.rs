@@ -46,6 +46,7 @@ fn record(number: u64) -> Record {
             effect: Effect::Completed,
             approval: None,
             result_bytes: Some(4711),
+            provider_failed: false,
             duration_us: 1234,
             guarantees: Some(Guarantees::NONE),
         },

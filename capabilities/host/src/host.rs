@@ -22,6 +22,7 @@ use crate::agents::Agents;
 use crate::audit_log::{AuditLog, Opened, VerifierKey};
 use crate::broker::{Bound, HostBroker, Resolver, SystemResolver, machine};
 use crate::config::{Config, ConfigError, open_workspace};
+use crate::data_dir::POLICY_FILE;
 use crate::data_dir::{DataDir, OwnerLock};
 use crate::environment::HostEnvironment;
 use crate::error::{HostError, SettingError};
@@ -542,7 +543,16 @@ fn bound(config: &Config, data_dir: &DataDir) -> Result<Bound, HostError> {
     let bindings = config.bindings();
     let workspace = match &bindings.workspace {
         None => None,
-        Some(root) => Some(open_workspace(&data_dir.config(), root, data_dir.path(), &config.credential_files())?),
+        Some(root) => {
+            let opened = open_workspace(&data_dir.config(), root, data_dir.path(), &config.credential_files())?;
+            // Whoever put it there takes it for rules that hold.
+            if root.join(POLICY_FILE).symlink_metadata().is_ok() {
+                tracing::warn!(
+                    "the `policy.toml` at the workspace's root is not read: rules stand in the data directory"
+                );
+            }
+            Some(opened)
+        }
     };
     Ok(Bound {
         endpoints: bindings.endpoints.clone(),

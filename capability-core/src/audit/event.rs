@@ -414,6 +414,9 @@ pub enum Event {
         /// The size of the result's JSON text.
         #[serde(skip_serializing_if = "Option::is_none")]
         result_bytes: Option<u64>,
+        /// Whether the provider's tool ran to its end and says that it failed; absent when it does not.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        provider_failed: bool,
         /// From entry to end, in microseconds.
         duration_us: u64,
         /// What the runner can promise; absent when nothing ran.

@@ -45,6 +45,7 @@ pub(crate) struct Ending {
     pub(crate) code: Option<Code>,
     pub(crate) place: Option<SchemaPlace>,
     pub(crate) result_bytes: Option<u64>,
+    pub(crate) provider_failed: bool,
 }
 
 impl AuditTicket {
@@ -118,6 +119,7 @@ impl AuditTicket {
                 effect: self.effect,
                 approval: self.approval,
                 result_bytes: ending.result_bytes,
+                provider_failed: ending.provider_failed,
                 duration_us: self.elapsed,
                 guarantees: self.guarantees,
             },
@@ -130,7 +132,8 @@ impl Drop for AuditTicket {
         if !self.finished {
             let outcome = if std::thread::panicking() { OutcomeKind::Panicked } else { OutcomeKind::Cancelled };
             // Nobody is left to wait for the receipt; the record itself is on its way.
-            drop(self.finish(Ending { outcome, code: None, place: None, result_bytes: None }));
+            let ending = Ending { outcome, code: None, place: None, result_bytes: None, provider_failed: false };
+            drop(self.finish(ending));
         }
     }
 }

@@ -171,7 +171,10 @@ impl Course {
             BodyEnd::TooLarge => (Ended::ResultTooLarge { max: entry.bounds().max_result() }, completed),
             BodyEnd::Unserialisable => (Ended::ResultInvalid, completed),
             BodyEnd::Result(json) => match self.checked(json) {
-                Ok(result) => (Ended::Executed { result }, Effect::Completed),
+                Ok((result, provider_failed)) => {
+                    self.provider_failed = provider_failed;
+                    (Ended::Executed { result }, Effect::Completed)
+                }
                 Err(place) => {
                     self.place = place;
                     (Ended::ResultInvalid, completed)
@@ -182,8 +185,8 @@ impl Course {
         self.ended = Some(ended);
     }
 
-    /// The result, once it follows its own schema.
-    pub(super) fn checked(&self, json: Vec<u8>) -> Result<String, Option<SchemaPlace>> {
+    /// The result, once it follows its own schema, and whether a provider's tool says in it that it failed.
+    pub(super) fn checked(&self, json: Vec<u8>) -> Result<(String, bool), Option<SchemaPlace>> {
         let built = self.registered().and_then(|held| held.built().ok()).ok_or(None)?;
         let result = String::from_utf8(json).map_err(|_| None)?;
         built.validators.result_text(&result).map_err(|ResultFault { keyword, schema_path }| {
@@ -195,7 +198,8 @@ impl Course {
             if !reply.is_error && !tool.keeps_its_promise(reply.structured.as_ref(), result.len()) {
                 return Err(None);
             }
+            return Ok((result, reply.is_error));
         }
-        Ok(result)
+        Ok((result, false))
     }
 }

@@ -42,7 +42,8 @@ impl Course {
         let (stage, effect, entry) = (self.ticket.stage, self.ticket.effect, self.entry());
         let decided = self.decided.take();
         let asks = matches!(ended, Ended::Pending { .. });
-        let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes };
+        let provider_failed = self.provider_failed && matches!(ended, Ended::Executed { .. });
+        let ending = Ending { outcome: ended.kind(), code, place: self.place.take(), result_bytes, provider_failed };
         let recorded = match self.ticket.finish(ending) {
             Submission::Done(answer) => answer,
             later @ Submission::Later(_) => later.durable().await,
@@ -52,7 +53,7 @@ impl Course {
                 if asks {
                     self.ticket.executor.changed();
                 }
-                let outcome = Outcome { entry, ended, effect, stage, receipt: Some(receipt), decided };
+                let outcome = Outcome { entry, ended, effect, stage, receipt: Some(receipt), decided, provider_failed };
                 self.keep(&outcome);
                 outcome
             }
@@ -62,7 +63,8 @@ impl Course {
                     let _ = self.ticket.executor.approvals.withdraw(approval).await;
                     self.ticket.executor.changed();
                 }
-                Outcome { entry, ended: unrecorded(ended, effect), effect, stage: Stage::Audit, receipt: None, decided }
+                let ended = unrecorded(ended, effect);
+                Outcome { entry, ended, effect, stage: Stage::Audit, receipt: None, decided, provider_failed: false }
             }
         }
     }
@@ -73,7 +75,7 @@ impl Course {
     /// by those.
     fn still_fits(&self, result: String) -> Option<String> {
         let most = self.entry()?.bounds().max_result();
-        self.checked(result.into_bytes()).ok().filter(|result| result.len() as u64 <= most)
+        self.checked(result.into_bytes()).ok().map(|(result, _)| result).filter(|result| result.len() as u64 <= most)
     }
 
     /// Keeps a result for its session, where the host keeps any. What was recalled is not kept again.

@@ -89,6 +89,8 @@ pub(super) struct Course {
     pub(super) ended: Option<Ended>,
     /// Where in a schema it ended.
     pub(super) place: Option<SchemaPlace>,
+    /// Whether a provider's tool says that it failed.
+    pub(super) provider_failed: bool,
 }
 
 /// Nothing is established.
@@ -133,6 +135,7 @@ impl Course {
                 answered: false,
                 ended: None,
                 place: None,
+                provider_failed: false,
             },
         )
     }

@@ -243,7 +243,7 @@ impl core::fmt::Debug for Ended {
 
 /// The answer to one invocation.
 ///
-/// As JSON: `outcome`, `effect`, and where there are such, `stage`, `code`, `message`, `help`, `result`, `approval` with
+/// As JSON: `outcome`, `effect`, and where there are such, `stage`, `code`, `message`, `help`, `result`, `provider_failed`, `approval` with
 /// `id` and `expires_at`, `reason` of a denial, `successor` of a superseded call, `diagnostic` with `kind` and `message` where it is one of the seven ways, `notice`, `trace`, `receipt` with `seq` and `hash`.
 #[derive(Debug, Clone)]
 #[must_use = "an outcome says whether anything happened"]
@@ -256,6 +256,8 @@ pub struct Outcome {
     pub(crate) receipt: Option<Receipt>,
     /// The decision that it went under, where that is not the registry's own.
     pub(crate) decided: Option<Arc<ProviderDecision>>,
+    /// Whether the provider's tool ran to its end and says that it failed.
+    pub(crate) provider_failed: bool,
 }
 
 impl Outcome {
@@ -275,6 +277,12 @@ impl Outcome {
     #[must_use]
     pub const fn kind(&self) -> OutcomeKind {
         self.ended.kind()
+    }
+
+    /// Whether the provider's tool ran to its end and says that it failed: the result is what it says of that.
+    #[must_use]
+    pub const fn provider_failed(&self) -> bool {
+        self.provider_failed
     }
 
     /// What became of the world.
@@ -446,6 +454,9 @@ impl Serialize for Outcome {
         }
         if let Ended::Executed { result } = &self.ended {
             map.serialize_entry("result", &RawValue::from_string(result.clone()).map_err(serde::ser::Error::custom)?)?;
+        }
+        if self.provider_failed {
+            map.serialize_entry("provider_failed", &true)?;
         }
         if let Ended::Pending { approval, expires_at } = &self.ended {
             map.serialize_entry("approval", &Waiting { id: *approval, expires_at: *expires_at })?;

@@ -136,13 +136,10 @@ fn denial(decision: &Decision, entry: &Capability, provider: Option<&ProviderDec
             Refusal { message: message.into(), ..code.into() }
         }
         Code::RuleDeny => denied_by_rule(decision),
-        Code::ProviderOffline | Code::FallbackDisabled => {
-            match provider.and_then(|provider| provider.offline_reason.as_ref()) {
-                Some(why) => Refusal { message: format!("{}: {why}", code.message()).into(), ..code.into() },
-                None => code.into(),
-            }
-        }
-        _ => code.into(),
+        _ => match provider {
+            Some(provider) => Refusal { message: provider.sentence(code), ..code.into() },
+            None => code.into(),
+        },
     }
 }
 

@@ -37,6 +37,8 @@ pub enum Binding {
     Offline,
     /// The tool is out of use.
     Quarantined,
+    /// The tool's definition is not taken.
+    NotTaken,
     /// The first choice cannot be reached, and none may stand in for it.
     FallbackDisabled,
     /// A secret that the call would bind cannot be.
@@ -56,6 +58,7 @@ impl Binding {
             None => Self::Bound,
             Some(Code::ProviderOffline) => Self::Offline,
             Some(Code::ToolQuarantined) => Self::Quarantined,
+            Some(Code::ToolNotTaken) => Self::NotTaken,
             Some(Code::FallbackDisabled) => Self::FallbackDisabled,
             Some(_) => Self::Missing,
         }
@@ -67,6 +70,7 @@ impl Binding {
             Self::Missing => Some(Code::MissingRuntimeBinding),
             Self::Offline => Some(Code::ProviderOffline),
             Self::Quarantined => Some(Code::ToolQuarantined),
+            Self::NotTaken => Some(Code::ToolNotTaken),
             Self::FallbackDisabled => Some(Code::FallbackDisabled),
             Self::SecretUnbound => Some(Code::SecretUnbound),
         }

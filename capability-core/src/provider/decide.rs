@@ -64,10 +64,13 @@ pub(crate) fn provided(
     decision.definition = Some(tool.definition().clone());
     decision.tool = Some(tool.clone());
     if raised {
-        decision.trace_fields = Cow::Borrowed(&[("class", "raised_by_claims")]);
+        decision.trace_fields.to_mut().push(("class", "raised_by_claims"));
         decision = decision.degraded(Some(Cow::Borrowed(
             "the tool claims more effect than its classification says, so the stricter of both holds",
         )));
+    }
+    if tool.definition().claims.contradict() {
+        decision.trace_fields.to_mut().push(("claims", "contradictory"));
     }
     let decision = reached(decision, state);
     if decision.code.is_some() {
@@ -76,7 +79,8 @@ pub(crate) fn provided(
     match tool.standing() {
         Standing::Accepted if bound => decision,
         Standing::Accepted | Standing::Unbound => decision.blocked(Code::MissingRuntimeBinding),
-        Standing::Changed | Standing::Faulty(_) => decision.blocked(Code::ToolQuarantined),
+        Standing::Changed => decision.blocked(Code::ToolQuarantined),
+        Standing::Faulty(_) => decision.blocked(Code::ToolNotTaken),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Credential, Diagnostic, ProvidedTool, ProviderState, ToolDefinition, ToolTag};
+use super::{Credential, Diagnostic, ProvidedTool, ProviderState, Standing, ToolDefinition, ToolTag};
 use crate::code::Code;
 use crate::contract::{Capability, CapabilityName, Class};
 use crate::handle::HandleFamily;
@@ -254,14 +254,19 @@ impl ProviderDecision {
             | AdmissionStatus::ProviderOffline
             | AdmissionStatus::Malformed => {}
         }
-        self.user_visible_message = Some(match &self.offline_reason {
-            Some(why) if matches!(code, Code::ProviderOffline | Code::FallbackDisabled) => {
-                Cow::Owned(format!("{}: {why}", code.message()))
-            }
-            _ => Cow::Borrowed(code.message()),
-        });
+        self.user_visible_message = Some(self.sentence(code));
         self.code = Some(code);
         self
+    }
+
+    /// What is said of a refusal with this code: with why, where the decision knows that.
+    pub(crate) fn sentence(&self, code: Code) -> Cow<'static, str> {
+        let why = match (code, self.tool.as_ref().map(ProvidedTool::standing)) {
+            (Code::ProviderOffline | Code::FallbackDisabled, _) => self.offline_reason.as_deref(),
+            (Code::ToolNotTaken, Some(Standing::Faulty(fault))) => Some(fault.why()),
+            _ => None,
+        };
+        why.map_or(Cow::Borrowed(code.message()), |why| format!("{}: {why}", code.message()).into())
     }
 
     /// The same, of what nobody is shown.

@@ -73,6 +73,19 @@ pub enum DefinitionFault {
     Duplicate,
 }
 
+impl DefinitionFault {
+    /// What is wrong, in words of ours.
+    #[must_use]
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::TooLarge => "its definition is larger than is taken",
+            Self::Name => "its name is empty, too long, or not all of it can be seen",
+            Self::Schema => "a schema of it cannot be enforced",
+            Self::Duplicate => "its provider has two tools of that name",
+        }
+    }
+}
+
 /// One tool as its provider describes it, and the digest over all of it. Foreign text throughout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolDefinition {
@@ -92,6 +105,14 @@ pub struct ToolDefinition {
     /// What it claims.
     #[serde(default)]
     pub claims: Claims,
+}
+
+impl Claims {
+    /// Whether it claims to change nothing, and to destroy.
+    #[must_use]
+    pub fn contradict(&self) -> bool {
+        self.read_only == Some(true) && self.destructive == Some(true)
+    }
 }
 
 impl ToolDefinition {

@@ -64,6 +64,7 @@ impl Diagnostic {
             | Code::OutsideWorkspace
             | Code::ProtectedPath
             | Code::ToolQuarantined
+            | Code::ToolNotTaken
             | Code::FallbackDisabled => Self::PolicyBlocked,
             Code::ArgumentsTooLarge
             | Code::ArgumentsMalformed

@@ -99,13 +99,13 @@ pub struct HealthParts<'k> {
 /// What became of a tool's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolHealth {
-    /// How many ran to a result.
+    /// How many ran to a result that does not say that they failed.
     pub worked: u64,
-    /// How many began and gave none.
+    /// How many began and gave none, or one by which the provider says that it failed.
     pub failed: u64,
     /// How many of the last ones failed, one after the other.
     pub in_a_row: u32,
-    /// How the last one ended.
+    /// How the last one ended; `executed` as well where the provider says that it failed.
     pub last: OutcomeKind,
     /// When.
     pub at: Timestamp,
@@ -137,12 +137,12 @@ impl ToolHealth {
         self.at.since(before.at).as_secs() >= EVIDENCE_SECONDS
     }
 
-    fn after(before: Option<Self>, last: OutcomeKind, at: Timestamp) -> Self {
+    fn after(before: Option<Self>, last: OutcomeKind, provider_failed: bool, at: Timestamp) -> Self {
         let (worked, failed, in_a_row) = before.map_or((0, 0, 0), |own| (own.worked, own.failed, own.in_a_row));
         let now = Self { worked, failed, in_a_row, last, at };
         // What is no evidence any more is no beginning of a row either.
         let in_a_row = if before.is_some_and(|before| now.is_apart_from(before)) { 0 } else { in_a_row };
-        if last == OutcomeKind::Executed {
+        if last == OutcomeKind::Executed && !provider_failed {
             Self { worked: worked.saturating_add(1), failed, in_a_row: 0, last, at }
         } else {
             Self { worked, failed: failed.saturating_add(1), in_a_row: in_a_row.saturating_add(1), last, at }
@@ -262,7 +262,7 @@ impl HealthWatch {
                 | OutcomeKind::ResultInvalid
                 | OutcomeKind::Withheld
         );
-        let entry = outcome.entry.filter(|_| matters)?;
+        let entry = outcome.entry.filter(|_| matters || outcome.provider_failed())?;
         match &outcome.decided {
             Some(decided) => self.guidance(decided, session, now),
             None => self.guidance(&ProviderDecision::compiled(entry, true), session, now),
@@ -290,7 +290,7 @@ impl HealthWatch {
     }
 
     fn note(&self, record: &Record) {
-        let Event::Outcome { asked, outcome, .. } = &record.event else { return };
+        let Event::Outcome { asked, outcome, provider_failed, .. } = &record.event else { return };
         let ran = match outcome {
             OutcomeKind::Executed
             | OutcomeKind::Failed
@@ -309,7 +309,7 @@ impl HealthWatch {
         };
         let Some(key) = ran else { return };
         let mut known = locked(&self.known);
-        let health = ToolHealth::after(known.tools.get(&key).copied(), *outcome, record.at);
+        let health = ToolHealth::after(known.tools.get(&key).copied(), *outcome, *provider_failed, record.at);
         // It works, or begins to fail anew.
         if health.in_a_row <= 1 {
             known.told.retain(|(told, _)| *told != key);

@@ -294,7 +294,7 @@ fn tools(told: &[ToolTold]) -> String {
     let mut text = "names and descriptions are the server's own words\n".to_owned();
     for one in told {
         let style = if one.standing == "accepted" { GOOD } else { BAD };
-        text += &format!("\n{}  {}\n", styled(NAME, &written_out(&one.tool)), styled(style, &one.standing));
+        text += &format!("\n{}  {}\n", styled(NAME, &written_out(&one.tool)), styled(style, &one.stands()));
         let by = counts_because(one.classified, one.raised);
         text += &format!("  counts as   {} + {} ({by})\n", one.side_effect, one.network);
         text += &format!("  claims      {}\n", claimed(one.claims));

@@ -19,6 +19,9 @@ use capability_core::approval::DigestKey;
 
 use crate::environment::random;
 
+/// What the file with the operator's rules is called.
+pub(crate) const POLICY_FILE: &str = "policy.toml";
+
 /// A data directory that belongs to this user alone: mode 0700, not a link, everything in it 0600 or 0700.
 #[derive(Debug, Clone)]
 pub struct DataDir(PathBuf);
@@ -131,7 +134,7 @@ impl DataDir {
     /// The operator's rules.
     #[must_use]
     pub fn policy(&self) -> PathBuf {
-        self.0.join("policy.toml")
+        self.0.join(POLICY_FILE)
     }
 
     /// Where the rules that were last in force are kept, in any data directory.

@@ -200,5 +200,6 @@ pub fn claimed(claims: Claims) -> String {
     ];
     let said = said.into_iter().filter_map(|(claim, yes, no)| claim.map(|claim| if claim { yes } else { no }));
     let said: Vec<_> = said.collect();
-    if said.is_empty() { "nothing".to_owned() } else { said.join(", ") }
+    let contradiction = if claims.contradict() { ", which contradicts itself" } else { "" };
+    if said.is_empty() { "nothing".to_owned() } else { said.join(", ") + contradiction }
 }

@@ -27,15 +27,27 @@ pub(super) struct Listed {
     pub(super) at: Instant,
     /// What the server had said about changes by then.
     pub(super) change: u64,
+    /// Which of the server's tokens it was read with.
+    token: u64,
     /// Why it is not what the server has, or not all of it.
     pub(super) trouble: Option<&'static str>,
-    /// Whether it can be relied on.
-    pub(super) is_read: bool,
+    /// Whether it could be read.
+    is_read: bool,
     /// Whether nobody answers any more where it was read.
     pub(super) is_gone: bool,
 }
 
 impl Listed {
+    /// It was read just now, when the server had said this of changes, with that token.
+    pub(super) fn read(change: u64, token: u64, trouble: Option<&'static str>) -> Self {
+        Self { at: Instant::now(), change, token, trouble, is_read: true, is_gone: false }
+    }
+
+    /// Whether it can be relied on, where that is the server's token now.
+    pub(super) const fn is_read(&self, token: u64) -> bool {
+        self.is_read && self.token == token
+    }
+
     /// It could not be read again.
     pub(super) const fn fails(&mut self, why: &'static str, is_gone: bool) {
         self.trouble = Some(why);
@@ -44,8 +56,11 @@ impl Listed {
     }
 
     /// What decisions are made from.
-    pub(super) const fn reach(&self) -> ProviderReach {
+    pub(super) const fn reach(&self, token: u64) -> ProviderReach {
         match (self.is_read, self.trouble) {
+            (true, _) if self.token != token => {
+                ProviderReach::Unread("its token is another one, and its list is not read again yet")
+            }
             (true, None) => ProviderReach::Ready,
             (true, Some(trouble)) => ProviderReach::Degraded(trouble),
             (false, Some(trouble)) if self.is_gone => ProviderReach::Offline(trouble),
@@ -58,7 +73,7 @@ impl Listed {
 impl Connection {
     /// One whose list nobody has read yet.
     pub(super) fn new(peer: Peer, running: Option<Running>) -> Self {
-        let listed = Listed { at: Instant::now(), change: 0, trouble: None, is_read: false, is_gone: false };
+        let listed = Listed { is_read: false, ..Listed::read(0, 0, None) };
         Self {
             peer,
             running: Turn::new(running),

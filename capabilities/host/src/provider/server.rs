@@ -19,9 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, Hearing, Listed, fault};
 use super::mcp::{self, Given, HttpWay, Listing, Peer, PeerFault};
-use super::pins::{Pin, PinChange, Provided};
+use super::pins::{Pin, Provided};
 use super::settings::{ClassLine, ServerSettings, Way};
-use super::told::{ServerTold, ToolTold};
 use super::{FAILURE_KEPT, Shared};
 use crate::host::operator_name;
 use crate::secrets::NoRoom;
@@ -72,6 +71,8 @@ pub(super) struct Server {
 
 struct State {
     reach: Reach,
+    /// Counts the tokens that came in place of others: what was read with one before is not gone by.
+    token: u64,
     pins: Vec<Pin>,
     /// What it listed last in this host.
     listing: Option<Arc<Listing>>,
@@ -99,7 +100,7 @@ enum Reach {
 impl Server {
     pub(super) fn new(common: Common, opened: OpenedProvider, whose: Whose, owner: Option<Subject>) -> Arc<Self> {
         let (reach, provided) = (Reach::NotConnected, Provided::default());
-        let mut state = State { reach, pins: opened.pins, listing: None, provided, tools: Vec::new() };
+        let mut state = State { reach, token: 0, pins: opened.pins, listing: None, provided, tools: Vec::new() };
         state.settle(&common.settings.classes);
         let server = Arc::new(Self {
             common,
@@ -153,11 +154,21 @@ impl Server {
         self.state().reach.clone()
     }
 
+    fn token(&self) -> u64 {
+        self.state().token
+    }
+
     fn connection(&self) -> Option<Arc<Connection>> {
         match self.reach() {
             Reach::Connected(connection) if !connection.peer.is_closed() => Some(connection),
             _ => None,
         }
+    }
+
+    /// Whether the list of a connection is one that was read, with the token that there is now.
+    fn is_read(&self, connection: &Connection) -> bool {
+        let state = self.state();
+        connection.listed().is_read(state.token)
     }
 
     fn set(&self, reach: Reach) {
@@ -173,7 +184,11 @@ impl Server {
         }
         if let Some(connection) = self.connection() {
             self.refresh(&connection, false).await.map_err(fault)?;
-            return if connection.listed().is_read { Ok(self.counts()) } else { Err(BrokerFault::MalformedReply) };
+            return if self.is_read(&connection) { Ok(self.counts()) } else { Err(BrokerFault::MalformedReply) };
+        }
+        // One that ended, and whose watcher has not come to it yet: no two programs of it are there at a time.
+        if let Reach::Connected(connection) = self.reach() {
+            self.put_away(&connection).await;
         }
         if let Reach::Offline(_, until) = self.reach()
             && Instant::now() < until
@@ -182,6 +197,7 @@ impl Server {
         }
         let Ok(_place) = self.shared().connecting.acquire().await else { return Err(BrokerFault::Unavailable) };
         self.set(Reach::Connecting);
+        let token = self.token();
         let attempt = timeout(self.settings().discovery, self.attempt());
         let attempted = tokio::select! {
             attempted = attempt => attempted,
@@ -193,18 +209,32 @@ impl Server {
                 let connection = Arc::new(connection);
                 self.set(Reach::Connected(Arc::clone(&connection)));
                 self.watch(&connection);
-                let is_read = connection.listed().is_read;
-                if is_read { Ok(self.counts()) } else { Err(BrokerFault::MalformedReply) }
+                if self.token() != token {
+                    connection.peer.forget();
+                    self.refresh(&connection, true).await.map_err(fault)?;
+                }
+                if self.is_read(&connection) { Ok(self.counts()) } else { Err(BrokerFault::MalformedReply) }
             }
             Ok(Err((why, fault))) => {
-                self.set(Reach::Offline(why, Instant::now() + FAILURE_KEPT));
+                self.fail(why, token);
                 Err(fault)
             }
             Err(_) => {
-                self.set(Reach::Offline("it did not answer in time", Instant::now() + FAILURE_KEPT));
+                self.fail("it did not answer in time", token);
                 Err(BrokerFault::TimedOut)
             }
         }
+    }
+
+    /// It could not be connected. What failed with a token that is not the one any more is not remembered.
+    fn fail(&self, why: &'static str, token: u64) {
+        {
+            let mut state = self.state();
+            let is_of_now = state.token == token;
+            state.reach =
+                if is_of_now { Reach::Offline(why, Instant::now() + FAILURE_KEPT) } else { Reach::NotConnected };
+        }
+        self.publish();
     }
 
     /// Some programs do not survive a greeting that is newer than they are: those are started once more and greeted the older
@@ -219,6 +249,7 @@ impl Server {
     /// One attempt; given up, it leaves nothing behind.
     async fn attempt_with(&self, older: bool) -> Result<Connection, (&'static str, BrokerFault)> {
         let Common { name, settings, shared, given, .. } = &self.common;
+        let token = self.token();
         let (peer, mut running) = match &settings.way {
             Way::Http(http) => {
                 let (credentials, resolver) = (Arc::clone(&shared.credentials), Arc::clone(&shared.resolver));
@@ -254,7 +285,7 @@ impl Server {
             Err(why) => return Err((why.as_str(), fault(why))),
         }
         let connection = Connection::new(peer, running);
-        match self.list(&connection).await {
+        match self.list(&connection, token).await {
             Ok(()) => {}
             Err(PeerFault::Closed) => return Err(("its connection ended", BrokerFault::Unavailable)),
             // It is there, and something about it does not work: what was accepted of it stays in sight.
@@ -263,8 +294,9 @@ impl Server {
         Ok(connection)
     }
 
-    /// Reads the list, and compares it with what was accepted.
-    async fn list(&self, connection: &Connection) -> Result<(), PeerFault> {
+    /// Reads the list, and compares it with what was accepted. `token` is the one that there was before the server was greeted or
+    /// asked: once there is another one, nothing that comes counts as read.
+    async fn list(&self, connection: &Connection, token: u64) -> Result<(), PeerFault> {
         // Read before the list is: what changes meanwhile is not taken for read.
         let change = *connection.peer.changes().borrow();
         let Common { name, shared, given, .. } = &self.common;
@@ -272,6 +304,9 @@ impl Server {
             Some(greeting) if !greeting.has_tools => Listing::default(),
             _ => mcp::list(&connection.peer, name, &given.redactor()).await?,
         };
+        if self.token() != token {
+            return Ok(());
+        }
         let (taken, refused): (Vec<_>, Vec<_>) = listing.tools.iter().partition(|one| one.fault.is_none());
         let taken = taken.into_iter().map(|one| Arc::new(one.definition.clone())).collect();
         let refused = refused.into_iter().map(|one| one.definition.id.native.clone()).collect();
@@ -290,7 +325,7 @@ impl Server {
             let _ = shared.sink.submit(Record { at, event });
         }
         let trouble = listing.cut.or_else(|| observed.is_full.then_some("it has shown more tools than are remembered"));
-        *connection.listed() = Listed { at: Instant::now(), change, trouble, is_read: true, is_gone: false };
+        *connection.listed() = Listed::read(change, token, trouble);
         self.state().listing = Some(Arc::new(listing));
         self.remember(&observed.pins);
         if observed.first + observed.changed > 0 {
@@ -302,18 +337,25 @@ impl Server {
     /// Reads the list, after another greeting where the last one is of no use any more: a server that is asked over HTTP may
     /// have been started anew, as whatever it is now.
     async fn list_anew(&self, connection: &Connection) -> Result<(), PeerFault> {
-        match self.list(connection).await {
-            Err(
-                PeerFault::Closed
-                | PeerFault::Session
-                | PeerFault::Malformed
-                | PeerFault::Refused(_)
-                | PeerFault::Revision,
-            ) if connection.peer.is_asked() => {
-                connection.peer.greet(false).await?;
-                self.list(connection).await
+        loop {
+            let token = self.token();
+            let listed = match self.list(connection, token).await {
+                Err(
+                    PeerFault::Closed
+                    | PeerFault::Session
+                    | PeerFault::Malformed
+                    | PeerFault::Refused(_)
+                    | PeerFault::Revision,
+                ) if connection.peer.is_asked() => match connection.peer.greet(false).await {
+                    Ok(_) => self.list(connection, token).await,
+                    Err(fault) => Err(fault),
+                },
+                listed => listed,
+            };
+            if self.token() == token {
+                return listed;
             }
-            listed => listed,
+            connection.peer.forget();
         }
     }
 
@@ -322,16 +364,17 @@ impl Server {
         let tells = connection.peer.greeting().is_some_and(|greeting| greeting.tells_changes);
         let heard = connection.hears.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since + OPENING);
         let said = *connection.peer.changes().borrow();
+        let token = self.token();
         {
             let listed = connection.listed();
             // What changed before anybody listened was heard by nobody.
             let hears = connection.peer.hears_by_itself() || heard.is_some_and(|heard| listed.at >= heard);
             let is_old = !(tells && hears) && listed.at.elapsed() > LIST_KEPT;
-            if listed.is_read && listed.change == said && !is_old && !doubted {
+            if listed.is_read(token) && listed.change == said && !is_old && !doubted {
                 return Ok(());
             }
         }
-        let Ok(_place) = self.shared().connecting.acquire().await else { return Err(PeerFault::Closed) };
+        // A connection that stands waits for none that is made: another server's silence is no matter of this one.
         let again = timeout(self.settings().discovery, self.list_anew(connection)).await;
         let again = again.unwrap_or(Err(PeerFault::Closed));
         match again {
@@ -370,7 +413,7 @@ impl Server {
             tokio::pin!(listening);
             loop {
                 let again = async {
-                    let is_read = connection.listed().is_read;
+                    let is_read = server.is_read(&connection);
                     match (is_read, connection.peer.is_asked()) {
                         (false, _) => sleep(FAILURE_KEPT).await,
                         (true, true) => sleep(server.settings().check).await,
@@ -401,14 +444,31 @@ impl Server {
         *connection.watching.lock().unwrap_or_else(PoisonError::into_inner) = Some(watching);
     }
 
-    /// A connection ended by itself.
-    async fn lose(&self, connection: &Connection) {
+    /// A connection ended by itself. What is done about a server is done one at a time, so whoever connects it anew has either
+    /// done so or waits.
+    async fn lose(&self, connection: &Arc<Connection>) {
+        let _turn = self.turn.lock().await;
+        self.put_away(connection).await;
+    }
+
+    /// Puts a connection away that ended, with its program. Where another one is in its place, that one stays.
+    async fn put_away(&self, connection: &Arc<Connection>) {
         let running = connection.running.lock().await.take();
         let why = if running.is_some() { ENDED } else { "its connection ended" };
+        let was_there = {
+            let mut state = self.state();
+            let is_there = matches!(&state.reach, Reach::Connected(own) if Arc::ptr_eq(own, connection));
+            if is_there {
+                state.reach = Reach::Offline(why, Instant::now());
+            }
+            is_there
+        };
+        if was_there {
+            self.publish();
+        }
         if let Some(running) = running {
             running.end().await;
         }
-        self.set(Reach::Offline(why, Instant::now()));
     }
 
     /// Connects now and whenever the connection was lost, for a server that the operator starts with the host.
@@ -476,7 +536,7 @@ impl Server {
     ) -> Result<Arc<ToolDefinition>, BrokerFault> {
         let _turn = self.turn.lock().await;
         self.refresh(connection, doubted).await.map_err(fault)?;
-        if !connection.listed().is_read {
+        if !self.is_read(connection) {
             return Err(BrokerFault::Unavailable);
         }
         let state = self.state();
@@ -484,14 +544,6 @@ impl Server {
             tool.definition().id.native == native && tool.digest() == judged && tool.standing() == Standing::Accepted
         });
         same.map(|tool| Arc::clone(tool.definition())).ok_or(BrokerFault::DefinitionChanged)
-    }
-
-    pub(super) fn changes(&self) -> Vec<PinChange> {
-        let changed = |pin: &Pin| {
-            let now = Arc::clone(pin.seen.as_ref().unwrap_or(&pin.accepted));
-            PinChange { accepted: Arc::clone(&pin.accepted), now, moved: pin.moved }
-        };
-        self.state().pins.iter().filter(|pin| pin.is_changed()).map(changed).collect()
     }
 
     pub(super) async fn accept(&self, tool: &str, digest: [u8; 32]) -> Result<bool, StoreFault> {
@@ -502,23 +554,6 @@ impl Server {
         self.publish();
         self.publish_siblings();
         Ok(true)
-    }
-
-    pub(super) fn told(&self) -> ServerTold {
-        ServerTold::of(&self.snapshot(), self.settings(), matches!(self.reach(), Reach::Connecting))
-    }
-
-    pub(super) fn tools_told(&self) -> Vec<ToolTold> {
-        let tools = self.snapshot().tools;
-        let state = self.state();
-        tools.iter().map(|tool| ToolTold::of(tool, &state.pins, &self.settings().classes)).collect()
-    }
-
-    pub(super) async fn said(&self) -> Option<String> {
-        let connection = self.connection()?;
-        let running = connection.running.lock().await;
-        let said = running.as_ref()?.said().await;
-        Some(self.common.given.redactor().text(&said).into_owned())
     }
 
     /// Ends everything without waiting for it.

@@ -50,6 +50,9 @@ pub struct ToolTold {
     pub description: String,
     /// `accepted`, `changed`, `moved`, or why it is not taken.
     pub standing: String,
+    /// Why it is not taken, in words of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// What it counts as: `read_only` or `mutating`.
     pub side_effect: String,
     /// `local` or `external`.
@@ -61,6 +64,9 @@ pub struct ToolTold {
     pub raised: bool,
     /// What it claims about itself. A claim lowers nothing.
     pub claims: Claims,
+    /// Whether its claims contradict each other.
+    #[serde(default)]
+    pub contradictory: bool,
     /// The digest of its accepted definition, as a line of the configuration names it.
     pub definition: String,
 }
@@ -120,6 +126,11 @@ pub fn counts_because(classified: bool, raised: bool) -> &'static str {
 }
 
 impl ToolTold {
+    /// Where it stands, in words for people.
+    pub(crate) fn stands(&self) -> String {
+        self.why.as_ref().map_or_else(|| self.standing.replace('_', " "), |why| format!("not taken: {why}"))
+    }
+
     pub(super) fn of(tool: &ProvidedTool, pins: &[Pin], classes: &[ClassLine]) -> Self {
         let pin = pins.iter().find(|pin| pin.accepted.id == tool.definition().id);
         let standing = match tool.standing() {
@@ -139,6 +150,10 @@ impl ToolTold {
             title: definition.title.clone(),
             description: definition.description.clone(),
             standing: standing.to_owned(),
+            why: match tool.standing() {
+                Standing::Faulty(fault) => Some(fault.why().to_owned()),
+                Standing::Accepted | Standing::Changed | Standing::Unbound => None,
+            },
             side_effect: class.side_effect.as_str().to_owned(),
             network: class.network.as_str().to_owned(),
             classified: classes
@@ -146,6 +161,7 @@ impl ToolTold {
                 .any(|line| line.tool == definition.id.native && line.definition == *tool.digest()),
             raised,
             claims: definition.claims,
+            contradictory: definition.claims.contradict(),
             definition: format!("sha256:{}", hex::encode(tool.digest())),
         }
     }

@@ -76,6 +76,7 @@ fn outcome(number: u8, outcome: OutcomeKind, code: Option<Code>, duration_us: u6
         effect: Effect::Completed,
         approval: None,
         result_bytes: None,
+        provider_failed: false,
         duration_us,
         guarantees: None,
     })

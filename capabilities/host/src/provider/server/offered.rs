@@ -9,8 +9,9 @@ use capability_core::provider::{
     Carries, ProvidedTool, ProviderDecision, ProviderReach, ProviderState, ProviderType, Standing, Whose,
 };
 
-use super::super::pins::Pin;
+use super::super::pins::{Pin, PinChange};
 use super::super::settings::Scope;
+use super::super::told::{ServerTold, ToolTold};
 use super::{Reach, Server};
 
 /// Why a provider that carries out capabilities may not.
@@ -74,19 +75,47 @@ impl Server {
         siblings.filter(|server| server.whose != self.whose).for_each(|server| server.publish());
     }
 
-    /// Another token than the one that its list was read with: what it has is read again before anything of it is called, and
-    /// what failed is tried again.
+    /// Another token than the one that its list was read with, or is being read with: what it has is read again before anything
+    /// of it is called, and what failed is tried again.
     pub(in crate::provider) fn doubt(&self) {
-        match self.reach() {
-            Reach::Connected(connection) => {
-                connection.listed().fails("its token is another one, and its list is not read again yet", false);
-                connection.peer.forget();
-                connection.doubted.notify_one();
-                self.publish();
+        let reach = {
+            let mut state = self.state();
+            state.token += 1;
+            if matches!(state.reach, Reach::Offline(..)) {
+                state.reach = Reach::NotConnected;
             }
-            Reach::Offline(..) => self.set(Reach::NotConnected),
-            Reach::NotConnected | Reach::Connecting => {}
+            state.reach.clone()
+        };
+        if let Reach::Connected(connection) = reach {
+            connection.peer.forget();
+            connection.doubted.notify_one();
         }
+        self.publish();
+    }
+
+    pub(in crate::provider) fn changes(&self) -> Vec<PinChange> {
+        let changed = |pin: &Pin| {
+            let now = Arc::clone(pin.seen.as_ref().unwrap_or(&pin.accepted));
+            PinChange { accepted: Arc::clone(&pin.accepted), now, moved: pin.moved }
+        };
+        self.state().pins.iter().filter(|pin| pin.is_changed()).map(changed).collect()
+    }
+
+    pub(in crate::provider) fn told(&self) -> ServerTold {
+        ServerTold::of(&self.snapshot(), self.settings(), matches!(self.reach(), Reach::Connecting))
+    }
+
+    pub(in crate::provider) fn tools_told(&self) -> Vec<ToolTold> {
+        let tools = self.snapshot().tools;
+        let state = self.state();
+        tools.iter().map(|tool| ToolTold::of(tool, &state.pins, &self.settings().classes)).collect()
+    }
+
+    pub(in crate::provider) async fn said(&self) -> Option<String> {
+        let connection = self.connection()?;
+        let running = connection.running.lock().await;
+        let said = running.as_ref()?.said().await;
+        Some(self.common.given.redactor().text(&said).into_owned())
     }
 
     pub(super) fn snapshot(&self) -> ProviderState {
@@ -94,7 +123,7 @@ impl Server {
         let reach = match &state.reach {
             Reach::NotConnected | Reach::Connecting => ProviderReach::NotConnected,
             Reach::Offline(why, _) => ProviderReach::Offline(why),
-            Reach::Connected(connection) => match connection.listed().reach() {
+            Reach::Connected(connection) => match connection.listed().reach(state.token) {
                 ProviderReach::Ready if !self.can_carry_out(&state.tools) => ProviderReach::Degraded(CANNOT),
                 reach => reach,
             },

@@ -170,7 +170,7 @@ pub async fn server(State(web): Here, who: Who, Path(name): Path<String>) -> Res
 fn described(tool: &ToolTold) -> Markup {
     html! {
         li data-tool=(tool.tool) data-standing=(tool.standing) {
-            p { strong.capability { (shown::text(&tool.tool, Reading::Name)) } " is " strong.state { (tool.standing.replace('_', " ")) } }
+            p { strong.capability { (shown::text(&tool.tool, Reading::Name)) } " is " strong.state { (tool.stands()) } }
             p.note {
                 "counts as " (tool.side_effect.replace('_', " ")) " and " (tool.network)
                 ": " (counts_because(tool.classified, tool.raised))
