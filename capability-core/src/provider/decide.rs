@@ -254,7 +254,7 @@ impl Candidate<'_> {
         match self {
             Self::Provider { state, by } if state.reach.is_there() => match by {
                 Ok(_) => None,
-                Err(Code::ToolQuarantined) => Some(Cow::Borrowed(Code::ToolQuarantined.message())),
+                Err(code @ (Code::ToolQuarantined | Code::ToolNotTaken)) => Some(Cow::Borrowed(code.message())),
                 Err(_) => Some(Cow::Borrowed(NO_SUCH_TOOL)),
             },
             Self::Provider { state, .. } => offline(state.reach),

@@ -148,15 +148,16 @@ impl ProviderState {
     /// takes capabilities by their names.
     ///
     /// # Errors
-    /// [`Code::ProviderOffline`] when it has no such tool, or does not say to carry that out, and [`Code::ToolQuarantined`] when
-    /// the tool is out of use.
+    /// [`Code::ProviderOffline`] when it has no such tool, or does not say to carry that out, [`Code::ToolQuarantined`] when
+    /// the tool is out of use, and [`Code::ToolNotTaken`] when it never was in use.
     pub(crate) fn carrying(&self, capability: &str) -> Result<Option<&ProvidedTool>, Code> {
         let carries = self.carries_out.iter().find(|carries| *carries.capability == *capability);
         let Some(native) = &carries.ok_or(Code::ProviderOffline)?.by else { return Ok(None) };
         let tool = self.tools.iter().find(|tool| *tool.definition().id.native == **native);
         match tool.map(|tool| (tool, tool.standing())) {
             Some((tool, Standing::Accepted)) => Ok(Some(tool)),
-            Some((_, Standing::Changed | Standing::Unbound | Standing::Faulty(_))) => Err(Code::ToolQuarantined),
+            Some((_, Standing::Changed | Standing::Unbound)) => Err(Code::ToolQuarantined),
+            Some((_, Standing::Faulty(_))) => Err(Code::ToolNotTaken),
             None => Err(Code::ProviderOffline),
         }
     }
