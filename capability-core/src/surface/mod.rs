@@ -280,15 +280,17 @@ impl Surface {
     #[must_use]
     pub fn facts(&self) -> Facts<'_> {
         let tools = self.shown().filter_map(|tool| Some((tool.name().as_str(), tool.fact()?))).collect();
-        let mut counted: BTreeMap<(Vec<&str>, AdmissionStatus, Option<Class>, Option<&str>), usize> = BTreeMap::new();
+        let mut counted: BTreeMap<(Vec<&str>, Fact<'_>), usize> = BTreeMap::new();
         for tool in self.deferred() {
             if let Some(fact) = tool.fact() {
                 let source = tool.provider().map_or_else(|| vec!["compiled"], |(kind, name)| vec![kind, name]);
-                *counted.entry((source, fact.admission, fact.class, fact.message)).or_default() += 1;
+                *counted.entry((source, fact)).or_default() += 1;
             }
         }
-        let of =
-            |((source, admission, class, message), tools)| DeferredFact { source, admission, class, message, tools };
+        let of = |((source, fact), tools)| {
+            let Fact { admission, class, message } = fact;
+            DeferredFact { source, admission, class, message, tools }
+        };
         Facts { tools, deferred: counted.into_iter().map(of).collect(), providers: &self.unready }
     }
 

@@ -206,7 +206,7 @@ impl Tool {
 }
 
 /// Whether a tool can be called now, and what a person is told about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Fact<'a> {
     /// Whether it can.
     pub admission: AdmissionStatus,
