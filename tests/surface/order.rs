@@ -61,8 +61,7 @@ fn the_text_is_the_same_in_every_order_and_every_run() {
     assert!(!names(&made).iter().any(|name| name == "lab-faulty_schema"));
     // Nor is it found: it is in no session's surface, and operators are told of it all the same.
     let bench = Bench::new();
-    let made_for =
-        capability_core::surface::Surface::of_session(&bench.executor, &bench.session, &SurfaceOptions::default());
+    let made_for = Surface::of_session(&bench.executor, &bench.session, &SurfaceOptions::default());
     assert!(
         made_for
             .left_out()
@@ -139,8 +138,11 @@ fn providers_come_and_go_and_the_catalog_stays_what_it_is() {
 
 const READS: &str = "lab.act_read_local";
 
-/// Who might carry a capability out, as a host's snapshot has it.
-fn carriers(bench: &Bench) -> Vec<(Class, Option<(ProviderState, Option<ExplicitBinding>)>)> {
+/// Who carries it out, and whether the session chose it.
+type Carrier = (ProviderState, Option<ExplicitBinding>);
+
+/// Who might carry a capability out, as a host's snapshot has it, and which class counts then.
+fn carriers(bench: &Bench) -> Vec<(Class, Option<Carrier>)> {
     let session = bench.session.identity().id;
     let own = Class::new(SideEffect::ReadOnly, Network::Local);
     let of = |kind| ProviderState { carries_out: vec![READS.into()], ..provider(kind, "desk", vec![]) };
@@ -234,7 +236,7 @@ fn what_does_not_fit_is_deferred_in_order_and_told() {
         pinned: pinned.iter().map(|name| (*name).to_owned()).collect(),
         ..SurfaceOptions::default()
     };
-    let of = |options: &SurfaceOptions| capability_core::surface::Surface::of(&bench.executor, &decisions, options);
+    let of = |options: &SurfaceOptions| Surface::of(&bench.executor, &decisions, options);
     for budget in [0, 1_000, 1_500, 3_000, 5_000, RESIDENT_BUDGET] {
         let made = of(&options(budget, &[]));
         // The two operations are always there.
