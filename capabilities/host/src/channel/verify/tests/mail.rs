@@ -169,7 +169,10 @@ fn how_the_text_is_read_is_signed_or_is_not_the_senders_to_choose() {
 #[test]
 fn below_a_trace_only_the_topmost_finding_counts() {
     let Some(Verifier::Email(mut settings)) = sample(ChannelKind::Email, SECRET) else { panic!("a mail channel") };
-    settings.proof = super::super::email::Proof::Server(super::super::email::Finder { authserv_id: "mx.home.example".to_owned(), hops: 1 });
+    settings.proof = super::super::email::Proof::Server(super::super::email::Finder {
+        authserv_id: "mx.home.example".to_owned(),
+        hops: 1,
+    });
     let verifier = Verifier::Email(settings);
     let fail = FOUND.replace("pass", "fail");
     for (head, taken) in [
