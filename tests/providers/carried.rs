@@ -90,7 +90,7 @@ async fn a_tool_that_is_out_of_use_carries_nothing_out() {
     bench.approve(id).await;
     for (tools, code) in [
         (vec![tool("docs", "find").standing_at(Standing::Changed)], Code::ToolQuarantined),
-        (vec![tool("docs", "find"), tool("docs", "find")], Code::ToolQuarantined),
+        (vec![tool("docs", "find"), tool("docs", "find")], Code::ToolNotTaken),
         (vec![tool("docs", "drop")], Code::ProviderOffline),
     ] {
         bench.supplied.set(vec![server(&bench, tools.clone())]);
