@@ -28,9 +28,11 @@ fn results_end_with_the_connection_over_which_they_were_asked_for() {
 
 /// Asks for a result again in a session of the older age.
 fn again(session: &Http, result: &Value) -> bool {
-    let receipt = fact(result, "receipt");
-    let message = session.post(&older_call(9, "self-introspect", receipt.clone())).message();
-    message["result"]["isError"] == false
+    recalled(session, result)["result"]["isError"] == false
+}
+
+fn recalled(session: &Http, result: &Value) -> Value {
+    session.post(&older_call(9, "self-introspect", fact(result, "receipt").clone())).message()
 }
 
 fn greet(session: &Http) -> Value {
@@ -59,7 +61,8 @@ fn a_clients_results_end_with_the_last_session_that_it_has_open() {
     until("the end of the session", || {
         (three.post(&older_call(2, "house-greet", json!({}))).status == 404).then_some(())
     });
-    assert!(again(&ben.session(), &result));
+    let recalled = recalled(&ben.session(), &result);
+    assert_eq!(recalled["result"]["isError"], false, "{recalled}");
 }
 
 /// What a program left running ends when it is done, and what another one did goes on.

@@ -165,7 +165,7 @@ fn a_command_that_names_a_server_has_it_for_one_call() {
     assert_eq!((exit, &refused["code"]), (4, &json!("unsupported_capability")), "{refused}");
 }
 
-/// A server takes a capability over: the list of tools stays what it was, byte for byte, and so does what was found before. That the
+/// A server takes a capability over: the list of tools stays what it was, byte for byte. That the
 /// call is judged more strictly now is told beside the list.
 #[test]
 fn who_carries_a_tool_out_is_no_part_of_the_list() {
@@ -187,19 +187,21 @@ fn who_carries_a_tool_out_is_no_part_of_the_list() {
         let mut plain = Program::plain(&home, age);
         let (tools, fact) = list(&mut plain);
         assert_eq!(fact, Value::Null);
-        let greet = invocation(&mut plain, "house-greet", &json!({ "name": "a" }));
-        ran(&plain.call("invoke_tool", greet.clone()));
+        let greet = json!({ "name": "a" });
+        ran(&plain.call("house-greet", greet.clone()));
 
         let mut own = Program::start(&home, age, json!({}), &["--with", "lab"]);
         let strictest = json!({ "side_effect": "mutating", "network": "external" });
         let (offline, fact) = list(&mut own);
         assert_eq!((&fact["admission"], &fact["class"]), (&json!("provider_offline"), &strictest));
-        let connect = invocation(&mut own, "mcp-connect", &json!({ "server": "lab" }));
-        ran(&approved(&home, &mut own, &connect));
+        let connect = json!({ "server": "lab" });
+        let id = waits(&own.call("mcp-connect", connect.clone()));
+        home.operate(&["approvals", "approve", &id]).exits(0);
+        ran(&own.call("mcp-connect", connect));
         let (taken, fact) = list(&mut own);
         assert_eq!((&fact["admission"], &fact["class"]), (&json!("ready"), &strictest));
         assert_eq!((&offline, &taken), (&tools, &tools));
-        // By what another one found, it is the same tool, and a person is asked now.
-        waits(&own.call("invoke_tool", greet));
+        // The same tool, and a person is asked now.
+        waits(&own.call("house-greet", greet));
     }
 }

@@ -16,7 +16,8 @@ fn tools(file: &Path, description: &str) {
     let torn = json!({ "readOnlyHint": true, "destructiveHint": true });
     let tools = json!([
         { "name": "alpha", "description": description, "inputSchema": schema, "annotations": claims },
-        { "name": "odd", "description": "", "inputSchema": { "type": "string" }, "annotations": torn },
+        { "name": "odd", "description": "", "inputSchema": { "type": "string" } },
+        { "name": "torn", "description": "", "inputSchema": { "type": "object" }, "annotations": torn },
     ]);
     // In one step: the server looks at it all the time.
     fs::write(file.with_extension("new"), tools.to_string()).unwrap();
@@ -38,8 +39,8 @@ fn what_changed_is_shown_and_accepted_as_it_was_shown() {
         let page = operator.get("/providers").is(200).body;
         (page.contains(&format!("data-server=\"lab\" data-state=\"{state}\"")) && page.contains(unusable)).then_some(())
     };
-    until("its connection", || is("ready", "2 tools"));
-    centre.home.run(&["providers", "list"]).exits(0).says(&["lab", "with the host", "1 of 2", "ready"]);
+    until("its connection", || is("ready", "3 tools"));
+    centre.home.run(&["providers", "list"]).exits(0).says(&["lab", "with the host", "2 of 3", "ready"]);
     centre.home.run(&["providers", "tools", "lab"]).exits(0).says(&[
         "alpha",
         "accepted",
