@@ -13,6 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let argv: Vec<String> = text.split(' ').map(str::to_owned).collect();
     let _ = judge_argv(&argv, BASE);
     let quoted = text.replace('\'', "'\\''");
-    assert!(class(&format!("bash -c '{quoted}'")) >= alone);
+    // Behind `--`: without it a text that begins with a dash is an option to the shell, and no script.
+    assert!(class(&format!("bash -c -- '{quoted}'")) >= alone);
     assert!(class(&format!("reboot\n{text}")) == Class::Block);
 });

@@ -30,8 +30,20 @@ fuzz_target!(|input: (String, String, Vec<u8>, Vec<u8>)| {
         assert_eq!(redactor.text(text).as_bytes(), whole);
         let document = serde_json::json!({ text: [text] }).to_string();
         let told: serde_json::Value = serde_json::from_str(&redactor.json(&document)).expect("it stays JSON");
+        // In none of its texts; what stands between them is the form of the document, and nobody's secret.
         for value in values.into_iter().filter(|value| is_redactable(value) && !value.contains(['\r', '\n'])) {
-            assert!(!redactor.text(text).contains(value) && !told.to_string().contains(value));
+            assert!(!redactor.text(text).contains(value) && !holds(&told, value));
         }
     }
 });
+
+fn holds(told: &serde_json::Value, value: &str) -> bool {
+    match told {
+        serde_json::Value::String(text) => text.contains(value),
+        serde_json::Value::Array(items) => items.iter().any(|item| holds(item, value)),
+        serde_json::Value::Object(fields) => {
+            fields.iter().any(|(name, field)| name.contains(value) || holds(field, value))
+        }
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => false,
+    }
+}

@@ -104,8 +104,9 @@ impl Reached {
             for text in fed {
                 self.script(text, depth + 1)?;
             }
-            // Which word is the script depends on options; each is read as one.
-            for word in rest.iter().filter(|word| !word.text.starts_with('-')) {
+            // Which word is the script depends on options; each is read as one, but for what can be nothing else than an option:
+            // behind `--` a script may begin with a dash.
+            for word in rest.iter().filter(|word| !is_option(&word.text)) {
                 self.unknown |= !word.literal;
                 self.script(&word.text, depth + 1)?;
             }
@@ -200,6 +201,12 @@ impl Reached {
 fn with_input(word: &Word, marks: &[&str]) -> Word {
     let computed = marks.iter().any(|mark| !mark.is_empty() && word.text.contains(mark));
     Word { literal: word.literal && !computed, ..word.clone() }
+}
+
+/// Whether a word is an option, or a command that nobody has: one without a character that means something to a shell.
+fn is_option(word: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=+.,:/@%".contains(&byte);
+    word.strip_prefix('-').is_some_and(|rest| rest.bytes().all(plain))
 }
 
 /// Whether a file's name is one of standard input's.
