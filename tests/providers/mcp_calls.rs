@@ -15,7 +15,7 @@ use capability_core::provider::{ProviderReach, Standing};
 use serde_json::{Value, json};
 
 use crate::mcp_http::WebServer;
-use crate::mcp_lab::{Lab, lab, notes, runs, server};
+use crate::mcp_lab::{Lab, describe, lab, notes, runs, server};
 use crate::mcp_real::{node, python};
 
 pub fn result(outcome: &Outcome) -> Value {
@@ -355,11 +355,7 @@ async fn calls_that_may_change_something_go_to_a_server_one_after_the_other() {
 async fn changes_are_heard_from_an_older_server_over_http() {
     let files = tempfile::tempdir().unwrap();
     let file = files.path().join("tools.json");
-    let write = |description: &str| {
-        let tools = json!([{ "name": "alpha", "description": description, "inputSchema": { "type": "object" } }]);
-        fs::write(file.with_extension("new"), tools.to_string()).unwrap();
-        fs::rename(file.with_extension("new"), &file).unwrap();
-    };
+    let write = |said: &str| describe(&file, said);
     write("does alpha");
     let web = WebServer::start("older_http.py", &[file.to_str().unwrap()]);
     let lab = Lab::new(&web.config("check_s = 3600\n"));

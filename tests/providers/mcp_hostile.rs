@@ -13,15 +13,9 @@ use capability_host::provider::MOST_CONNECTING;
 use capability_host::{Host, HostOptions};
 use serde_json::json;
 
-use crate::mcp_lab::{Lab, lab, notes, runs, server, words};
+use crate::mcp_lab::{Lab, lab, notes, runs, server, words, write};
 
 const ACCEPTED: Standing = Standing::Accepted;
-
-/// In one step: the server looks at it all the time.
-fn write(file: &Path, text: &str) {
-    fs::write(file.with_extension("new"), text).unwrap();
-    fs::rename(file.with_extension("new"), file).unwrap();
-}
 
 /// A host with one server that has this fault.
 fn with(fault: &str) -> Lab {

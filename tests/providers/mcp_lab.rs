@@ -183,6 +183,18 @@ pub fn runs(word: &str) -> bool {
     processes.into_iter().any(|line| line.split(|byte| *byte == 0).any(|one| one == word.as_bytes()))
 }
 
+/// Writes a file in one step: a server looks at it all the time.
+pub fn write(file: &Path, text: &str) {
+    fs::write(file.with_extension("new"), text).unwrap();
+    fs::rename(file.with_extension("new"), file).unwrap();
+}
+
+/// Has the server that lists what stands in a file say this of its one tool, `alpha`.
+pub fn describe(file: &Path, said: &str) {
+    let tools = json!([{ "name": "alpha", "description": said, "inputSchema": { "type": "object" } }]);
+    write(file, &tools.to_string());
+}
+
 /// What a test's server wrote down.
 pub fn notes(file: &Path) -> Vec<String> {
     fs::read_to_string(file).unwrap_or_default().lines().map(str::to_owned).collect()

@@ -13,7 +13,7 @@ use capability_host::{Host, HostOptions};
 use serde_json::json;
 
 use crate::mcp_calls::text;
-use crate::mcp_lab::{Lab, lab, notes, runs, server};
+use crate::mcp_lab::{Lab, describe, lab, notes, runs, server};
 
 const READS: &str = "lab.act_read_local";
 const LONG: Duration = Duration::from_secs(600);
@@ -104,11 +104,7 @@ async fn a_server_of_a_session_is_that_sessions_alone_and_ends_with_it() {
 async fn what_a_sessions_server_declares_is_judged_as_every_servers_is() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("tools.json");
-    let write = |said: &str| {
-        let tools = json!([{ "name": "alpha", "description": said, "inputSchema": { "type": "object" } }]);
-        std::fs::write(file.with_extension("new"), tools.to_string()).unwrap();
-        std::fs::rename(file.with_extension("new"), &file).unwrap();
-    };
+    let write = |said: &str| describe(&file, said);
     write("reads");
     let lab = Lab::new(&config("from_file", Some(&file)));
     let operator = lab.operator().await;
@@ -213,11 +209,7 @@ async fn what_a_sessions_server_answers_is_held_to_the_capability() {
 async fn what_is_accepted_of_a_carrying_tool_later_runs_on_no_earlier_answer() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("tools.json");
-    let write = |said: &str| {
-        let tools = json!([{ "name": "alpha", "description": said, "inputSchema": { "type": "object" } }]);
-        std::fs::write(file.with_extension("new"), tools.to_string()).unwrap();
-        std::fs::rename(file.with_extension("new"), &file).unwrap();
-    };
+    let write = |said: &str| describe(&file, said);
     write("reads");
     let carries = "carries_out = { \"lab.act_read_local\" = \"alpha\" }\n";
     let lab = Lab::new(&(config("from_file", Some(&file)) + carries));

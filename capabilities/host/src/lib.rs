@@ -52,6 +52,7 @@ mod service;
 pub mod skill;
 mod socket;
 pub mod store;
+mod streamed;
 pub mod subjects;
 mod tool_search;
 mod web;

@@ -468,8 +468,8 @@ impl ChannelTable {
             let what = "`name_server` is asked for keys, and no key is looked up".to_owned();
             return Err(("name_server", what, "write `verify_dkim = true`, or leave `name_server` out"));
         }
-        let finder = || self.authserv_id.as_deref().filter(|id| is_domain(id)).map(str::to_ascii_lowercase);
-        let finder = finder().map(|authserv_id| Finder { authserv_id, hops: self.hops.unwrap_or(0) });
+        let named = self.authserv_id.as_deref().filter(|id| is_domain(id));
+        let finder = named.map(|id| Finder { authserv_id: id.to_ascii_lowercase(), hops: self.hops.unwrap_or(0) });
         let names_none = self.authserv_id.is_none() && self.hops.is_none();
         let proof = match finder {
             Some(finder) if self.verify_dkim => Proof::Both(finder, self.name_server),

@@ -116,22 +116,20 @@ fn installs(manifest: &[u8]) -> Option<String> {
         "requires",
         "setup",
     ];
+    fn named((key, value): (&String, &toml::Value)) -> Option<String> {
+        let plain = key.to_ascii_lowercase().replace('-', "_");
+        if KEYS.contains(&plain.as_str()) { Some(key.clone()) } else { within(value) }
+    }
     fn within(value: &toml::Value) -> Option<String> {
         match value {
-            toml::Value::Table(table) => table.iter().find_map(|(key, value)| {
-                let plain = key.to_ascii_lowercase().replace('-', "_");
-                if KEYS.contains(&plain.as_str()) { Some(key.clone()) } else { within(value) }
-            }),
+            toml::Value::Table(table) => table.iter().find_map(named),
             toml::Value::Array(values) => values.iter().find_map(within),
             _ => None,
         }
     }
     let manifest: toml::Table = toml::from_str(core::str::from_utf8(manifest).ok()?).ok()?;
     // What a rule asks about is no recipe.
-    manifest
-        .iter()
-        .filter(|(key, _)| *key != "rule")
-        .find_map(|(key, value)| within(&toml::Value::Table(core::iter::once((key.clone(), value.clone())).collect())))
+    manifest.iter().filter(|(key, _)| *key != "rule").find_map(named)
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(manifest: &[u8]) -> Result<T, PackageFault> {

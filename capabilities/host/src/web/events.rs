@@ -1,9 +1,6 @@
 //! Changes of the queue, told as they happen: server-sent events that name approvals and hold nothing a caller wrote.
 
-use core::pin::Pin;
-use core::task::{Context, Poll};
 use core::time::Duration;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -12,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
 use serde_json::json;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::access::Way;
@@ -21,6 +18,7 @@ use super::guard::Who;
 use super::refused::Refused;
 use super::{Shared, Web};
 use crate::secrets::redactor;
+use crate::streamed::Streamed;
 
 /// How many events may wait for one viewer. Whoever takes none for longer is not told more, and sees it all when it looks.
 const BEHIND: usize = 16;
@@ -28,21 +26,6 @@ const BEHIND: usize = 16;
 const BEAT: Duration = Duration::from_secs(15);
 /// Changes that come close together are told together.
 const TOGETHER: Duration = Duration::from_millis(50);
-
-/// The stream of one viewer.
-struct Stream(Receiver<Bytes>);
-
-impl hyper::body::Body for Stream {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
-    }
-}
 
 /// `GET /events`.
 pub async fn events(State(web): State<Shared>, who: Who) -> Result<Response, Refused> {
@@ -58,10 +41,10 @@ pub async fn events(State(web): State<Shared>, who: Who) -> Result<Response, Ref
         drop(permit);
     });
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    Ok(([kind], Body::new(Stream(receiver))).into_response())
+    Ok(([kind], Body::new(Streamed(receiver))).into_response())
 }
 
-async fn tell(web: Shared, who: Who, sender: Sender<Bytes>) {
+async fn tell(web: Shared, who: Who, sender: Sender<Frame<Bytes>>) {
     let operator = web.operator(&who);
     let (mut changes, mut ending) = (web.service().host().executor().changes(&operator), web.ending.clone());
     let mut beat = interval(BEAT);
@@ -88,11 +71,11 @@ async fn tell(web: Shared, who: Who, sender: Sender<Bytes>) {
             }
         };
         if !still(&web, &who) {
-            let _ = sender.send(Bytes::from_static(b"event: ended\ndata: {}\n\n")).await;
+            let _ = sender.send(Frame::data(Bytes::from_static(b"event: ended\ndata: {}\n\n"))).await;
             return;
         }
         let text = redactor().text(&text).into_owned();
-        if !text.is_empty() && sender.send(text.into()).await.is_err() {
+        if !text.is_empty() && sender.send(Frame::data(text.into())).await.is_err() {
             return;
         }
     }

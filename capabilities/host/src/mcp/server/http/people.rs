@@ -1,8 +1,5 @@
 //! One handler for each client, and whose the sessions of the older protocol are.
 
-use core::convert::Infallible;
-use core::pin::Pin;
-use core::task::{Context, Poll};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::body::Body;
 use capability_core::session::SessionId;
 use http_body_util::BodyExt as _;
-use hyper::body::{Bytes, Frame};
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -21,6 +17,7 @@ use super::super::handler::Handler;
 use crate::environment::random;
 use crate::protocol::{Caller, Client, McpRequest, Redacted, Reply, Request};
 use crate::service::Service;
+use crate::streamed::Streamed;
 
 /// The most sessions of one client; the oldest ends first.
 const MOST_SESSIONS: usize = 16;
@@ -102,22 +99,7 @@ impl UnderWay {
                 let _ = sender.send(frame).await;
             }
         });
-        Body::new(Heard(receiver))
-    }
-}
-
-/// The part of an answer that somebody listens to.
-struct Heard(mpsc::Receiver<Frame<Bytes>>);
-
-impl hyper::body::Body for Heard {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(context).map(|frame| frame.map(Ok))
+        Body::new(Streamed(receiver))
     }
 }
 
